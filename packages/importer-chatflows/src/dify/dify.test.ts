@@ -315,9 +315,14 @@ describe('a workflow of Dify', () => {
 describe('a chatflow of Dify', () => {
   const chat = dify(
     {
-      start: ['start', {}],
+      start: ['start', { variables: [{ variable: 'tone', type: 'text-input', default: 'warm' }] }],
       ask: ask('ignored', {
-        prompt_template: [{ role: 'system', text: 'Mood: {{#conversation.mood#}}' }],
+        prompt_template: [
+          {
+            role: 'system',
+            text: 'Mood: {{#conversation.mood#}}, {{#start.tone#}} {{#sys.dialogue_count#}}',
+          },
+        ],
         memory: { window: { enabled: true, size: 3 }, query_prompt_template: '{{#sys.query#}}' },
       }),
       keep: [
@@ -339,27 +344,42 @@ describe('a chatflow of Dify', () => {
     ['start > ask', 'ask > keep', 'keep > say'],
     {
       mode: 'advanced-chat',
+      features: {
+        opening_statement: 'Hello!',
+        suggested_questions: ['Where?', ''],
+        file_upload: { enabled: true },
+      },
       conversation_variables: [{ name: 'mood', value_type: 'string', value: 'calm' }],
     },
   );
 
-  test('answers a webhook and keeps the conversation and its variables', () => {
+  test('is a chat that remembers, and keeps its variables', () => {
     const result = read(chat);
-    expect(configOf(result, 'start')).toMatchObject({
-      respond: 'when_done',
-      response: {
-        body: { answer: '{{nodes.say.output.answer}}', conversation_id: '{{trigger.data.conversation_id}}' },
-      },
+    expect(configOf(result, 'start')).toEqual({
+      title: 'Sketch',
+      greeting: 'Hello!',
+      suggestions: ['Where?'],
+      answer: '{{nodes.say.output.answer}}',
     });
+    expect(outcomeOf(result, 'start')).toMatchObject({
+      what: [
+        { key: 'import.chat_app' },
+        { key: 'import.chat_no_files' },
+        { key: 'import.set_constant', params: { name: 'tone' } },
+      ],
+    });
+    expect(flowOf(result).settings?.vars).toEqual({ tone: 'warm' });
     expect(configOf(result, 'start: variables')).toEqual({
       values: { mood: '{{nodes.start_kept_variables.output.value.mood ?? "calm"}}' },
     });
     expect(configOf(result, 'ask')).toMatchObject({
-      system: 'Mood: {{nodes.start_variables.output.mood}}',
-      prompt: {
-        conversation: '{{nodes.start_conversation.output.value.turns | slice: -3}}',
-        message: '{{trigger.data.query}}',
-      },
+      system: 'Mood: {{nodes.start_variables.output.mood}}, {{vars.tone}} {{trigger.data.number - 1}}',
+      prompt: '{{trigger.data.message}}',
+      memory_key: '{{trigger.data.session_id}}',
+      memory_turns: 3,
+    });
+    expect(outcomeOf(result, 'ask')).toMatchObject({
+      what: [{ key: 'import.choose_model_credential' }, { key: 'import.own_memory' }],
     });
     expect(configOf(result, 'say')).toEqual({
       values: {
@@ -369,9 +389,6 @@ describe('a chatflow of Dify', () => {
     expect(configOf(result, 'keep: remember')).toMatchObject({
       operation: 'set',
       value: { mood: '{{nodes.keep.output.v1 ?? nodes.start_variables.output.mood}}' },
-    });
-    expect(configOf(result, 'say: turn')).toMatchObject({
-      input: { question: '{{trigger.data.query}}', answer: '{{nodes.say.output.answer}}' },
     });
     expect(problems(chat)).toEqual([]);
   });

@@ -22,6 +22,8 @@ export interface DifyApp {
   readonly isChat: boolean;
   readonly conversation: readonly DifyVariable[];
   readonly environment: readonly DifyVariable[];
+  /** What the chat shows and takes besides messages. */
+  readonly features: JsonObject;
 }
 
 /** Whether a value is an export of Dify. */
@@ -78,6 +80,7 @@ export function readDify(value: JsonValue): DifyApp {
     isChat: app.mode === 'advanced-chat' || app.mode === 'chat',
     conversation: variablesIn(workflow.conversation_variables),
     environment: variablesIn(workflow.environment_variables),
+    features: objectOf(workflow.features),
   };
 }
 

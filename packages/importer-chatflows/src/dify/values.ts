@@ -11,8 +11,6 @@ export interface DifyContext {
   readonly maker: Maker;
   /** Begins the names of its entries in the data store. */
   readonly key: string;
-  /** The entry of the data store with the conversation so far; null if nothing reads it. */
-  history: string | null;
 }
 
 const contexts = new WeakMap<Maker, DifyContext>();
@@ -71,6 +69,8 @@ export function pathOf(step: DirectStep, [first = '', ...rest]: readonly string[
     return MISSING;
   }
   const [name = '', ...members] = rest;
+  // Older exports name the node that starts the app: `start`, `sys.query`.
+  if (name.startsWith('sys.')) return systemValue(step, name.slice(4), members);
   switch (first) {
     case 'sys':
       return systemValue(step, name, members);
@@ -99,25 +99,37 @@ function environmentValue(step: DirectStep, name: string): JsonValue {
   return literalValue(variable.value);
 }
 
+/** What a message of the chat has, by the names of Dify. */
+const OF_CHAT: { readonly [name: string]: string } = {
+  query: 'trigger.data.message',
+  conversation_id: 'trigger.data.session_id',
+  dialogue_count: 'trigger.data.number - 1',
+};
+
 function systemValue(step: DirectStep, name: string, members: readonly string[]): string {
-  const { history } = contextOf(step);
+  const { isChat } = contextOf(step).app;
+  if (isChat && Object.hasOwn(OF_CHAT, name)) return OF_CHAT[name] ?? MISSING;
   switch (name) {
     case 'query':
     case 'conversation_id':
+      return extend('trigger.data', [name, ...members]);
     case 'files':
+      if (isChat) break;
       return extend('trigger.data', [name, ...members]);
     case 'user_id':
-      return 'trigger.data.user';
+      if (!isChat) return 'trigger.data.user';
+      step.approximate(message('import.visitor_unknown'));
+      return 'trigger.data.session_id';
     case 'workflow_run_id':
       return 'execution.id';
     case 'dialogue_count':
-      return history === null ? '0' : `${history}.count ?? 0`;
+      return '0';
     case 'timestamp':
       return 'now | date: "unix"';
     default:
-      step.approximate(message('import.member_missing', { member: `sys.${name}` }));
-      return MISSING;
   }
+  step.approximate(message('import.member_missing', { member: `sys.${name}` }));
+  return MISSING;
 }
 
 /** The current value of a variable of the conversation. */

@@ -6,7 +6,7 @@ import {
   setOwn,
   type Work,
 } from '@millrace/engine';
-import { extend, literal, quote, TOP, template } from '@millrace/importer-kit/refs';
+import { extend, literal, literalValue, quote, TOP, template } from '@millrace/importer-kit/refs';
 import { type ImportedWorkflow, Report } from '@millrace/importer-kit/report';
 import { withoutSecrets } from '@millrace/importer-kit/secrets';
 import { arrayOf, asText, objectOf, textOf } from '@millrace/importer-kit/values';
@@ -74,42 +74,50 @@ function* compile(app: DifyApp, start: Origin, report: Report): Work<Flow> {
   const maker = new Maker(app.flow, { report, product: 'dify', makers: MAKERS });
   const text = JSON.stringify([...app.flow.origins.values()].map(({ data }) => data));
   const key = maker.builder.reserve(app.flow.name);
-  const context = { app, maker, key, history: null as string | null };
-  setContext(context);
+  setContext({ app, maker, key });
   report.mapped(reported(start));
   const step = new DirectStep(maker, start, TOP, []);
   const trigger = step.add(...triggerOf(app, step));
-  if (app.isChat && remembers(app, text)) {
-    const id = step.add(
-      'data.store',
-      { operation: 'get', key: entryOf(step, 'turns') },
-      { suffix: 'conversation' },
-    );
-    context.history = `nodes.${id}.output.value`;
-  }
   if (app.conversation.length > 0 && /"conversation"|\{\{#conversation\./.test(text))
     loadVariables(step, app.conversation);
-  const begun: Made = step.result((names) => readStart(start, names));
+  const isAsked = app.isChat && start.type === 'start';
+  const begun: Made = step.result((names) => (isAsked ? askedBefore(step, names) : readStart(start, names)));
   maker.made.set(start.id, begun);
   yield 1;
   yield* maker.makeLevel([start], TOP);
-  respond(app, maker, trigger);
+  respond(maker, trigger);
   maker.builder.fillEmptyLoops();
   yield 1;
   return maker.builder.flow({ ...directSettings(maker), ...(app.isChat ? {} : inputSchema(start)) });
-}
-
-function remembers(app: DifyApp, text: string): boolean {
-  return (
-    [...app.flow.origins.values()].some(({ data }) => data.memory !== undefined && data.memory !== null) ||
-    /"sys","dialogue_count"|\{\{#sys\.dialogue_count#/.test(text)
-  );
 }
 
 function readStart({ type }: Origin, [name = '', ...rest]: readonly string[]): string | null {
   if (type !== 'trigger-webhook') return extend('trigger.data', [name, ...rest]);
   if (name === '_webhook_raw') return 'trigger.data';
   return extend('trigger.data', [name, ...rest]);
+}
+
+/** What an app asks for before the chat: a constant, since a message has nothing but its text. */
+function askedBefore(step: DirectStep, [name = '', ...rest]: readonly string[]): string {
+  const variable = arrayOf(step.data.variables)
+    .map(objectOf)
+    .find((each) => each.variable === name);
+  step.maker.constants.set(name, literalValue(variable?.default ?? ''));
+  step.approximate(message('import.set_constant', { name }));
+  return extend('vars', [name, ...rest]);
+}
+
+/** The page of a chat, as the app describes it. */
+function chatPage({ flow, features }: DifyApp): { [name: string]: JsonValue } {
+  const greeting = asText(features.opening_statement).slice(0, 2_000);
+  const questions = arrayOf(features.suggested_questions)
+    .flatMap((each) => textOf(each) ?? [])
+    .filter((each) => each.length <= 200);
+  return {
+    title: flow.name.slice(0, 200) || 'Chat',
+    ...(greeting.trim() === '' ? {} : { greeting }),
+    ...(questions.length === 0 ? {} : { suggestions: questions.slice(0, 6) }),
+  };
 }
 
 /** The trigger that starts the workflow as the original is started. */
@@ -122,7 +130,9 @@ function triggerOf(app: DifyApp, step: DirectStep): readonly [string, { [name: s
   }
   if (type === 'start' && app.isChat) {
     step.approximate(message('import.chat_app'));
-    return ['trigger.webhook', { respond: 'when_done' }];
+    if (objectOf(app.features.file_upload).enabled === true)
+      step.approximate(message('import.chat_no_files'));
+    return ['trigger.chat', chatPage(app)];
   }
   if (type !== 'start') step.maker.report.dropped(reported(step.origin), message('import.unknown_trigger'));
   return ['trigger.manual', {}];
@@ -173,10 +183,10 @@ function loadVariables(step: DirectStep, variables: readonly DifyVariable[]): vo
 /** A template takes no longer ones. */
 const MAX_CONSTANT = 9_000;
 
-/** Answers the caller of a chatflow with everything that was answered on the way. */
-function respond(app: DifyApp, maker: Maker, trigger: string): void {
+/** Answers the visitor with everything that was answered on the way. */
+function respond(maker: Maker, trigger: string): void {
   const config = maker.builder.config(trigger);
-  if (!app.isChat || config === undefined || config.respond !== 'when_done') return;
+  if (config === undefined || maker.builder.typeOf(trigger) !== 'trigger.chat') return;
   const answers = [...maker.made].flatMap(([id, made]) => {
     const isAnswer = maker.flow.origins.get(id)?.type === 'answer' && made.scope === TOP;
     return isAnswer ? [made.exit.id === '' ? null : made] : [];
@@ -184,13 +194,7 @@ function respond(app: DifyApp, maker: Maker, trigger: string): void {
   const end = new DirectStep(maker, { ...([...maker.flow.origins.values()][0] as Origin) }, TOP, []);
   end.isAtEnd = true;
   const texts = answers.flatMap((made) => made?.read(['answer'], end) ?? []);
-  config.response = {
-    status: 200,
-    body: {
-      answer: texts.map((text) => template(text)).join(''),
-      conversation_id: '{{trigger.data.conversation_id}}',
-    },
-  };
+  if (texts.length > 0) config.answer = texts.map((text) => template(text)).join('');
 }
 
 /** What an app asks for becomes the schema of the input, from which the form to start it is made. */

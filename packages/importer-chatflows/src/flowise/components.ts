@@ -1,11 +1,11 @@
-import { type Flow, type JsonObject, type JsonValue, tryParseJson, type Work } from '@millrace/engine';
+import { type Flow, type JsonValue, tryParseJson, type Work } from '@millrace/engine';
 import { extend, literal, TOP, template } from '@millrace/importer-kit/refs';
 import type { Report } from '@millrace/importer-kit/report';
 import { Unmappable } from '@millrace/importer-kit/unmappable';
 import { asText, objectOf, textOf } from '@millrace/importer-kit/values';
 import { message } from '@millrace/messages';
-import { keepTurn } from '../direct/conversation.ts';
 import { DirectStep, type Made, Maker } from '../direct/maker.ts';
+import { remembered } from '../direct/memory.ts';
 import { modelSettings } from '../direct/model.ts';
 import { type Origin, type OriginLink, reported } from '../direct/origin.ts';
 import { directSettings } from '../direct/settings.ts';
@@ -18,7 +18,6 @@ interface Components {
   readonly maker: Maker;
   readonly parts: readonly FlowisePart[];
   readonly report: Report;
-  readonly key: string;
 }
 
 const CHAIN = /^(?:llmChain|conversationChain)$/;
@@ -34,7 +33,7 @@ function answers({ type, data }: Origin): boolean {
   );
 }
 
-/** Makes a workflow of a flow of components: a webhook that takes a question, and a node for each chain or agent. */
+/** Makes a workflow of a flow of components: a chat, and a node for each chain or agent. */
 export function* componentFlow({ flow, parts }: FlowiseFlow, report: Report): Work<Flow | null> {
   const chains = [...flow.origins.values()].filter(answers);
   const [first] = chains;
@@ -57,14 +56,13 @@ export function* componentFlow({ flow, parts }: FlowiseFlow, report: Report): Wo
   const makers = Object.fromEntries(
     chains.map(({ type }) => [
       type,
-      (step: DirectStep) => make(step, { ...shared, maker: step.maker, key }, flow.origins),
+      (step: DirectStep) => make(step, { ...shared, maker: step.maker }, flow.origins),
     ]),
   );
   const maker = new Maker({ ...flow, origins, links }, { report, product: 'flowise', makers });
-  const key = maker.builder.reserve(flow.name);
-  setContext({ maker, keys: [], history: null });
+  setContext({ maker, isChat: true, keys: [], history: null });
   const step = new DirectStep(maker, start, TOP, []);
-  const trigger = step.add('trigger.webhook', { respond: 'when_done' });
+  const trigger = step.add('trigger.chat', { title: flow.name.slice(0, 200) || 'Chat' });
   maker.made.set(
     start.id,
     step.result((names) => extend('trigger.data', names)),
@@ -75,14 +73,7 @@ export function* componentFlow({ flow, parts }: FlowiseFlow, report: Report): Wo
     .filter(({ id }) => maker.isEnd(id))
     .flatMap(({ id }) => maker.made.get(id)?.read([], step.at(TOP)) ?? []);
   const config = maker.builder.config(trigger);
-  if (config !== undefined)
-    config.response = {
-      status: 200,
-      body: {
-        text: ends.length === 0 ? '' : template(ends.slice(0, 15).join(' ?? ')),
-        sessionId: '{{trigger.data.sessionId}}',
-      },
-    };
+  if (config !== undefined && ends.length > 0) config.answer = template(ends.slice(0, 15).join(' ?? '));
   for (const end of chains) report.approximated(reported(end), message('import.chat_flow'));
   yield 1;
   return maker.builder.flow(directSettings(maker));
@@ -144,30 +135,20 @@ function make(step: DirectStep, components: Components, origins: ReadonlyMap<str
     : [];
   used.push(...tools.map(([tool]) => tool), ...(parser === undefined ? [] : [parser]));
   const asked = promptOf(step, prompt);
-  const history = memory === undefined ? null : openHistory(step, components, memory);
   const system =
     asked.system || textValue(step.data.systemMessagePrompt ?? step.data.systemMessage, new Map());
   const most = Number(step.data.maxIterations);
   const node = step.add(AGENT.test(type) ? 'ai.agent' : 'ai.generate', {
     ...settings,
     ...(system === '' ? {} : { system }),
-    prompt:
-      history === null ? asked.prompt : { conversation: template(`${history}.turns`), message: asked.prompt },
+    prompt: asked.prompt,
+    ...(memory === undefined ? {} : memoryOf(step, components, memory)),
     ...(tools.length === 0 ? {} : { tools: tools.map(([, tool]) => tool) }),
     ...(AGENT.test(type) && Number.isInteger(most) && most >= 1 && most <= 50 ? { max_steps: most } : {}),
     ...(parser === undefined ? {} : { output: 'json', schema: LIST }),
   });
   for (const each of used) components.report.mapped(reported(each));
   const answer = parser === undefined ? `nodes.${node}.output.text` : `nodes.${node}.output.json.items`;
-  if (history !== null && memory !== undefined) {
-    components.report.approximated(reported(memory), message('import.memory_in_store'));
-    keepTurn(step, {
-      history,
-      key: keyOf(components, memory),
-      question: '{{trigger.data.question}}',
-      answer: template(answer),
-    });
-  }
   return step.result((names) => extend(answer, names));
 }
 
@@ -177,17 +158,19 @@ const LIST = {
   required: ['items'],
 };
 
-function keyOf({ key }: Components, memory: Origin): string {
-  return `${key}/${memory.id.replaceAll(/\W/g, '_')}/{{trigger.data.sessionId}}`;
-}
+/** Memories that keep a conversation in Flowise itself; others name a database. */
+const PLAIN_MEMORY = /^(?:buffer|bufferWindow|conversationSummary|conversationSummaryBuffer)Memory$/;
 
-function openHistory(step: DirectStep, components: Components, memory: Origin): string {
-  const id = step.add(
-    'data.store',
-    { operation: 'get', key: keyOf(components, memory) },
-    { suffix: 'conversation' },
-  );
-  return `nodes.${id}.output.value`;
+/** The settings of a chain or an agent whose model remembers the chat. */
+function memoryOf(step: DirectStep, { parts, report }: Components, memory: Origin) {
+  if (PLAIN_MEMORY.test(memory.type)) report.mapped(reported(memory));
+  else report.approximated(reported(memory), message('import.memory_kept_here'));
+  const users = parts.filter(({ input }) => input === 'memory').length;
+  return remembered(step, {
+    part: users === 1 ? null : step.origin.id,
+    turns: memory.type === 'bufferWindowMemory' ? Number(memory.data.k ?? 4) : null,
+    isSummarised: memory.type.startsWith('conversationSummary'),
+  });
 }
 
 /** The instructions and the question of a prompt, whose `{names}` are values. */
@@ -195,7 +178,7 @@ function promptOf(
   step: DirectStep,
   prompt: Origin | undefined,
 ): { readonly system: string; readonly prompt: string } {
-  if (prompt === undefined) return { system: '', prompt: '{{trigger.data.question}}' };
+  if (prompt === undefined) return { system: '', prompt: '{{trigger.data.message}}' };
   const values = valuesOf(step, prompt.data.promptValues);
   const text = (value: JsonValue | undefined) => textValue(value, values);
   if (prompt.type === 'promptTemplate') return { system: '', prompt: text(prompt.data.template) };
@@ -203,7 +186,7 @@ function promptOf(
     throw new Unmappable(message('import.unknown_operation', { operation: prompt.type }));
   return {
     system: text(prompt.data.systemMessagePrompt),
-    prompt: text(prompt.data.humanMessagePrompt) || '{{trigger.data.question}}',
+    prompt: text(prompt.data.humanMessagePrompt) || '{{trigger.data.message}}',
   };
 }
 
@@ -221,7 +204,7 @@ function reference(step: DirectStep, text: string): string {
   let made = '';
   for (const found of text.matchAll(/\{\{\s*([\w$.]+?)\s*\}\}/g)) {
     const [first = ''] = (found[1] ?? '').split('.');
-    const path = first === 'question' ? 'trigger.data.question' : step.read(first, []);
+    const path = first === 'question' ? 'trigger.data.message' : step.read(first, []);
     made += literal(text.slice(at, found.index)) + template(path);
     at = found.index + found[0].length;
   }
@@ -238,7 +221,7 @@ function textValue(value: JsonValue | undefined, values: ReadonlyMap<string, str
       if (name !== undefined)
         return (
           values.get(name) ??
-          (name === 'chat_history' || name === 'agent_scratchpad' ? '' : '{{trigger.data.question}}')
+          (name === 'chat_history' || name === 'agent_scratchpad' ? '' : '{{trigger.data.message}}')
         );
       return part === '{{' ? '\\{{' : part;
     })

@@ -38,23 +38,17 @@ describe('a flow of agents of Flowise', () => {
     );
     const result = read({ name: 'Asked', ...value });
     expect(result).toMatchObject({ product: 'flowise', name: 'Asked' });
-    expect(flowOf(result).nodes.map(({ type }) => type)).toEqual([
-      'trigger.webhook',
-      'ai.generate',
-      'core.set',
-    ]);
+    expect(flowOf(result).nodes.map(({ type }) => type)).toEqual(['trigger.chat', 'ai.generate', 'core.set']);
     expect(configOf(result, 'ask')).toEqual({
       credential_id: 0,
       model: 'gpt-4o-mini',
       temperature: 0.4,
       max_tokens: 200,
       system: 'Be **short** & kind.\n\\{{ no end',
-      prompt: 'About {{trigger.data.question}}:',
+      prompt: 'About {{trigger.data.message}}:',
     });
     expect(configOf(result, 'reply')).toEqual({ values: { text: '{{nodes.ask.output.text}}' } });
-    expect(configOf(result, 'start')).toMatchObject({
-      response: { body: { text: '{{nodes.reply.output.text}}' } },
-    });
+    expect(configOf(result, 'start')).toEqual({ title: 'Asked', answer: '{{nodes.reply.output.text}}' });
     expect(problems(value)).toEqual([]);
   });
 
@@ -101,12 +95,12 @@ describe('a flow of agents of Flowise', () => {
     expect(configOf(result, 'check')).toMatchObject({
       cases: [
         { conditions: [{ operator: 'greater_than', right: 3 }] },
-        { conditions: [{ left: '{{trigger.data.question}}', operator: 'is_empty' }] },
+        { conditions: [{ left: '{{trigger.data.message}}', operator: 'is_empty' }] },
       ],
     });
     expect(configOf(result, 'pick')).toMatchObject({
       system: expect.stringContaining('1: Refund\n2: Other'),
-      prompt: '{{trigger.data.question}}',
+      prompt: '{{trigger.data.message}}',
     });
     const edges = flowOf(result).edges.map(
       ({ source, sourceHandle, target }) => `${source} ${sourceHandle} ${target}`,
@@ -197,6 +191,8 @@ describe('a flow of agents of Flowise', () => {
           {
             ...MODEL,
             llmEnableMemory: true,
+            llmMemoryType: 'windowSize',
+            llmMemoryWindowSize: '6',
             llmStructuredOutput: [
               { key: 'ok', type: 'boolean' },
               { key: 'kind', type: 'enum', enumValues: 'a, b' },
@@ -214,18 +210,18 @@ describe('a flow of agents of Flowise', () => {
     });
     expect(configOf(result, 'say')).toMatchObject({ prompt: '{{item.city}}' });
     expect(configOf(result, 'sum')).toMatchObject({
-      prompt: {
-        conversation: '{{nodes.start_conversation.output.value.turns}}',
-        message: '{{nodes.each.output.items}}',
-      },
+      prompt: '{{nodes.each.output.items}}',
+      memory_key: '{{trigger.data.session_id}}/sum',
+      memory_turns: 50,
     });
     expect(configOf(result, 'last')).toMatchObject({
       output: 'json',
       schema: { properties: { ok: { type: 'boolean' }, kind: { enum: ['a', 'b'] } } },
-      prompt: { message: '{{trigger.data.question}}', earlier_answers: ['{{nodes.sum.output.text}}'] },
+      prompt: { message: '{{trigger.data.message}}', earlier_answers: ['{{nodes.sum.output.text}}'] },
+      memory_key: '{{trigger.data.session_id}}/last',
+      memory_turns: 6,
     });
     expect(configOf(result, 'reply')).toEqual({ values: { text: '{{nodes.last.output.json.kind}}' } });
-    expect(configOf(result, 'reply: remember')).toMatchObject({ operation: 'set' });
     expect(problems(value)).toEqual([]);
   });
 
@@ -328,7 +324,7 @@ describe('a flow of agents of Flowise', () => {
 });
 
 describe('a flow of components of Flowise', () => {
-  const MEMORY = ['bufferMemory', 'Memory'] as const;
+  const MEMORY = ['bufferWindowMemory', 'Memory', { k: '3' }] as const;
   const CHAT = ['chatOpenAI', 'Chat Models', { modelName: 'gpt-4o', temperature: '0.2' }] as const;
 
   test('becomes a node for each chain and agent, with what is connected to it', () => {
@@ -344,9 +340,9 @@ describe('a flow of components of Flowise', () => {
     const result = read(value);
     expect(result.outcomes.map(({ node, kind }) => [node, kind])).toEqual([
       ['agent', 'approximated'],
+      ['memory', 'mapped'],
       ['model', 'mapped'],
       ['calculator', 'mapped'],
-      ['memory', 'approximated'],
     ]);
     expect(configOf(result, 'agent')).toMatchObject({
       model: 'gpt-4o',
@@ -354,7 +350,9 @@ describe('a flow of components of Flowise', () => {
       system: 'You compute \\{{x}}.',
       max_steps: 4,
       tools: [{ name: 'calculator', type: 'core.code' }],
-      prompt: { message: '{{trigger.data.question}}' },
+      prompt: '{{trigger.data.message}}',
+      memory_key: '{{trigger.data.session_id}}',
+      memory_turns: 3,
     });
     expect(problems(value)).toEqual([]);
   });
@@ -385,11 +383,9 @@ describe('a flow of components of Flowise', () => {
       ],
     );
     const result = read(value);
-    expect(configOf(result, 'one')).toMatchObject({ prompt: 'Name {{trigger.data.question}}' });
+    expect(configOf(result, 'one')).toMatchObject({ prompt: 'Name {{trigger.data.message}}' });
     expect(configOf(result, 'two')).toMatchObject({ prompt: 'Rate {{nodes.one.output.text}}' });
-    expect(configOf(result, 'Start')).toMatchObject({
-      response: { body: { text: '{{nodes.two.output.text}}' } },
-    });
+    expect(configOf(result, 'Start')).toEqual({ title: 'Chat', answer: '{{nodes.two.output.text}}' });
     expect(problems(value)).toEqual([]);
   });
 

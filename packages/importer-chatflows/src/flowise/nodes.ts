@@ -6,9 +6,20 @@ import { arrayOf, asText, objectOf, textOf } from '@millrace/importer-kit/values
 import { message } from '@millrace/messages';
 import { chooseByModel } from '../direct/choice.ts';
 import type { DirectStep, Made, Make } from '../direct/maker.ts';
+import { remembered } from '../direct/memory.ts';
 import { asked, type ModelField, modelSettings, schemaOf } from '../direct/model.ts';
 import { LOOPS } from './loops.ts';
-import { answersBefore, contextOf, jsonOrText, listValue, pairsOf, plainText, textValue } from './text.ts';
+import {
+  answersBefore,
+  contextOf,
+  jsonOrText,
+  listValue,
+  pairsOf,
+  plainText,
+  questionIn,
+  sessionIn,
+  textValue,
+} from './text.ts';
 import { agentTools, toolCall } from './tools.ts';
 
 type Config = { [name: string]: JsonValue };
@@ -64,7 +75,7 @@ function ask(step: DirectStep, prefix: 'llm' | 'agent'): Made {
   const remembers = at('EnableMemory') === true;
   const earlier = remembers ? answersBefore(step) : [];
   if (own !== '') turns.push({ role: 'user', text: own });
-  else if (remembers && earlier.length === 0) turns.push({ role: 'user', text: '{{trigger.data.question}}' });
+  else if (remembers && earlier.length === 0) turns.push({ role: 'user', text: template(questionIn(step)) });
   const { system, prompt } = asked(turns);
   const [instructions, text] = prompt === '' && earlier.length === 0 ? ['', system] : [system, prompt];
   const fields = structureOf(at('StructuredOutput'));
@@ -72,7 +83,8 @@ function ask(step: DirectStep, prefix: 'llm' | 'agent'): Made {
   const id = step.add(prefix === 'agent' ? 'ai.agent' : 'ai.generate', {
     ...modelOf(step, prefix),
     ...(instructions === '' ? {} : { system: instructions }),
-    prompt: withMemory(step, text, remembers, earlier),
+    prompt: afterAnswers(step, text, earlier),
+    ...(remembers ? memoryOf(step, prefix) : {}),
     ...(tools.length === 0 ? {} : { tools }),
     ...(fields === null ? {} : { output: 'json', schema: fields }),
   });
@@ -85,26 +97,30 @@ function ask(step: DirectStep, prefix: 'llm' | 'agent'): Made {
   return finished(step, prefix, fields === null ? `${main}.text` : `${main}.json`, made);
 }
 
-/** The prompt with the conversation and the answers of earlier nodes before it. */
-function withMemory(
-  step: DirectStep,
-  text: string,
-  remembers: boolean,
-  earlier: readonly string[],
-): JsonValue {
-  const { history } = contextOf(step);
-  if (!remembers || (history === null && earlier.length === 0)) return text;
-  if (history !== null) step.approximate(message('import.memory_in_store'));
+/** The prompt with the answers of earlier nodes, which are in the original's memory. */
+function afterAnswers(step: DirectStep, text: string, earlier: readonly string[]): JsonValue {
+  if (earlier.length === 0) return text;
   return {
-    ...(history === null ? {} : { conversation: template(`${history}.turns`) }),
-    ...(earlier.length === 0
-      ? { message: text }
-      : {
-          message: '{{trigger.data.question}}',
-          earlier_answers: earlier.map(template),
-          ...(text === '' ? {} : { next: text }),
-        }),
+    message: template(questionIn(step)),
+    earlier_answers: earlier.map(template),
+    ...(text === '' ? {} : { next: text }),
   };
+}
+
+/** The settings of a node whose model remembers the chat. */
+function memoryOf(step: DirectStep, prefix: string): Config {
+  if (!contextOf(step).isChat) return {};
+  const { data, id } = step.origin;
+  const type = textOf(data[`${prefix}MemoryType`]) ?? 'allMessages';
+  const nodes = [...step.maker.flow.origins.values()];
+  const isAlone =
+    nodes.filter((each) => each.data.llmEnableMemory === true || each.data.agentEnableMemory === true)
+      .length === 1;
+  return remembered(step, {
+    part: isAlone ? null : id,
+    turns: type === 'windowSize' ? Number(data[`${prefix}MemoryWindowSize`] ?? 20) : null,
+    isSummarised: type.startsWith('conversationSummary'),
+  });
 }
 
 /** The fields of a structured answer; null if it is a text. */
@@ -216,7 +232,7 @@ function branchByModel(step: DirectStep): Made {
   const { id, handles } = chooseByModel(step, {
     model: modelOf(step, 'conditionAgent'),
     instructions: instructions === '' ? [] : [instructions],
-    prompt: textValue(step, data.conditionAgentInput) || '{{trigger.data.question}}',
+    prompt: textValue(step, data.conditionAgentInput) || template(questionIn(step)),
     choices: scenarios,
   });
   return step.result(
@@ -316,9 +332,9 @@ function flowObject(step: DirectStep, code: string): JsonValue | null {
     setOwn(state, key, template(step.maker.variables.read(`state ${key}`, step) ?? 'null'));
   return {
     state,
-    sessionId: '{{trigger.data.sessionId}}',
-    chatId: '{{trigger.data.sessionId}}',
-    input: '{{trigger.data.question}}',
+    sessionId: template(sessionIn(step)),
+    chatId: template(sessionIn(step)),
+    input: template(questionIn(step)),
   };
 }
 
@@ -345,7 +361,7 @@ function callFlow(step: DirectStep): Made {
   step.approximate(message('import.choose_workflow'));
   const id = step.add('flow.call', {
     workflow_id: 0,
-    input: { question: textValue(step, step.data.executeFlowInput), sessionId: '{{trigger.data.sessionId}}' },
+    input: { question: textValue(step, step.data.executeFlowInput), sessionId: template(sessionIn(step)) },
   });
   const main = `nodes.${id}.output`;
   return finished(step, 'executeFlow', `${main}.text`, (names) => extend(`${main}.text`, membersOf(names)));

@@ -7,6 +7,8 @@ import type { DirectStep, Maker } from '../direct/maker.ts';
 /** What nodes of one flow share while they are made. */
 export interface FlowiseContext {
   readonly maker: Maker;
+  /** A chat starts it: each message is a question. */
+  readonly isChat: boolean;
   /** The entry of the data store with the conversation so far; null if nothing reads it. */
   history: string | null;
   /** The inside of a template for the item of the iteration around a node, by loop. */
@@ -119,7 +121,7 @@ function pathOf(step: DirectStep, reference: string, own: string | undefined): s
   const { history } = contextOf(step);
   switch (first) {
     case 'question':
-      return 'trigger.data.question';
+      return questionIn(step);
     case 'chat_history':
       return history === null ? MISSING : `${history}.turns`;
     case 'current_date_time':
@@ -148,6 +150,16 @@ function pathOf(step: DirectStep, reference: string, own: string | undefined): s
   return step.read(first, rest);
 }
 
+/** Where the question is that started the flow. */
+export function questionIn(step: DirectStep): string {
+  return contextOf(step).isChat ? 'trigger.data.message' : 'trigger.data.question';
+}
+
+/** Where it says which conversation it is. */
+export function sessionIn(step: DirectStep): string {
+  return contextOf(step).isChat ? 'trigger.data.session_id' : 'trigger.data.sessionId';
+}
+
 /** `a.b[0]["c d"]` as names. */
 function namesIn(reference: string): readonly string[] {
   return [...reference.matchAll(/([^.[\]"'\s]+)|\[\s*"([^"]*)"\s*\]|\[\s*'([^']*)'\s*\]/g)].map(
@@ -167,8 +179,8 @@ function flowValue(step: DirectStep, [name = '', ...rest]: readonly string[]): s
     step.approximate(message('import.reads_unknown', { node: `$flow.state.${key}` }));
     return MISSING;
   }
-  if (name === 'input') return 'trigger.data.question';
-  if (name === 'sessionId' || name === 'chatId') return 'trigger.data.sessionId';
+  if (name === 'input') return questionIn(step);
+  if (name === 'sessionId' || name === 'chatId') return sessionIn(step);
   step.approximate(message('import.member_missing', { member: `$flow.${name}` }));
   return MISSING;
 }

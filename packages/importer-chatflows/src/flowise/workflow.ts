@@ -1,11 +1,4 @@
-import {
-  type Flow,
-  type JsonObject,
-  type JsonValue,
-  setOwn,
-  tryParseJson,
-  type Work,
-} from '@millrace/engine';
+import { type Flow, type JsonObject, type JsonValue, tryParseJson, type Work } from '@millrace/engine';
 import { extend, literalValue, TOP, template } from '@millrace/importer-kit/refs';
 import { type ImportedWorkflow, Report } from '@millrace/importer-kit/report';
 import { withoutSecrets } from '@millrace/importer-kit/secrets';
@@ -57,15 +50,15 @@ function* compile(given: FlowiseFlow, report: Report): Work<Flow | null> {
   if (start === undefined) return null;
   const maker = new Maker(withLoops(given.flow), { report, product: 'flowise', makers: AGENTFLOW });
   const state = stateOf(start);
-  const context = { maker, keys: [...state.keys()], history: null as string | null };
+  const input = textOf(start.data.startInputType) ?? 'chatInput';
+  const isChat = !OTHER_INPUTS.has(input);
+  const context = { maker, isChat, keys: [...state.keys()], history: null as string | null };
   setContext(context);
   report.mapped(reported(start));
   const step = new DirectStep(maker, start, TOP, []);
-  const input = textOf(start.data.startInputType) ?? 'chatInput';
-  const trigger = step.add(...triggerOf(step, input));
-  const remembers =
-    input === 'chatInput' && [...given.flow.origins.values()].some(({ data }) => usesMemory(data));
-  const key = `${maker.builder.reserve(given.flow.name)}/turns/{{trigger.data.sessionId}}`;
+  const trigger = step.add(...triggerOf(step, input, given.flow.name));
+  const remembers = isChat && [...given.flow.origins.values()].some(({ data }) => readsHistory(data));
+  const key = `${maker.builder.reserve(given.flow.name)}/turns/{{trigger.data.session_id}}`;
   if (remembers) {
     const id = step.add('data.store', { operation: 'get', key }, { suffix: 'conversation' });
     context.history = `nodes.${id}.output.value`;
@@ -84,18 +77,18 @@ function* compile(given: FlowiseFlow, report: Report): Work<Flow | null> {
   );
   yield 1;
   yield* maker.makeLevel([start], TOP);
-  answer(maker, trigger, { history: context.history, key, isChat: input === 'chatInput' });
+  answer(maker, trigger, { history: context.history, key, isChat });
   maker.builder.fillEmptyLoops();
   yield 1;
   return maker.builder.flow(directSettings(maker));
 }
 
-function usesMemory(data: JsonObject): boolean {
-  return (
-    data.llmEnableMemory === true ||
-    data.agentEnableMemory === true ||
-    JSON.stringify(data).includes('chat_history')
-  );
+/** Ways to start a flow other than by a message of a chat. */
+const OTHER_INPUTS = new Set(['formInput', 'webhookTrigger', 'scheduleInput']);
+
+/** Whether a text of a node contains the conversation. */
+function readsHistory(data: JsonObject): boolean {
+  return JSON.stringify(data).includes('chat_history');
 }
 
 /** What the state begins with. */
@@ -112,7 +105,11 @@ function stateOf(start: Origin): ReadonlyMap<string, JsonValue> {
   );
 }
 
-function triggerOf(step: DirectStep, input: string): readonly [string, { [name: string]: JsonValue }] {
+function triggerOf(
+  step: DirectStep,
+  input: string,
+  name: string,
+): readonly [string, { [name: string]: JsonValue }] {
   const { data } = step.origin;
   switch (input) {
     case 'formInput':
@@ -133,7 +130,7 @@ function triggerOf(step: DirectStep, input: string): readonly [string, { [name: 
     }
     default:
       step.approximate(message('import.chat_flow'));
-      return ['trigger.webhook', { respond: 'when_done' }];
+      return ['trigger.chat', { title: name.slice(0, 200) || 'Chat' }];
   }
 }
 
@@ -170,7 +167,7 @@ function formOf(step: DirectStep, data: JsonObject): { [name: string]: JsonValue
   };
 }
 
-/** Answers the caller of a chat with what the last node of each branch gives, and keeps the turn. */
+/** Answers the visitor of a chat with what the last node of each branch gives, and keeps the turn. */
 function answer(
   maker: Maker,
   trigger: string,
@@ -194,12 +191,9 @@ function answer(
     if (path === null) continue;
     texts.push(path);
     if (history !== null)
-      keepTurn(step, { history, key, question: '{{trigger.data.question}}', answer: template(path) });
+      keepTurn(step, { history, key, question: '{{trigger.data.message}}', answer: template(path) });
   }
-  const body: { [name: string]: JsonValue } = {};
-  setOwn(body, 'text', texts.length === 0 ? '' : template(texts.slice(0, MOST_ENDS).join(' ?? ')));
-  body.sessionId = '{{trigger.data.sessionId}}';
-  config.response = { status: 200, body };
+  if (texts.length > 0) config.answer = template(texts.slice(0, MOST_ENDS).join(' ?? '));
 }
 
 /** As many as are named one after the other. */

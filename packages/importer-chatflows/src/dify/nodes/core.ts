@@ -5,7 +5,6 @@ import { extend, literal, MISSING, operand, quote, template } from '@millrace/im
 import { Unmappable } from '@millrace/importer-kit/unmappable';
 import { arrayOf, asText, objectOf, textOf } from '@millrace/importer-kit/values';
 import { message } from '@millrace/messages';
-import { keepTurn } from '../../direct/conversation.ts';
 import type { DirectStep, Made, Make } from '../../direct/maker.ts';
 import { anyValue, contextOf, namesIn, selected, textValue } from '../values.ts';
 import { caseConditions } from './conditions.ts';
@@ -32,22 +31,12 @@ type Config = { [name: string]: JsonValue };
 
 function answer(step: DirectStep): Made {
   const id = step.add('core.set', { values: { answer: textValue(step, step.data.answer) } });
-  const made = step.result(([name]) => (name === 'answer' ? `nodes.${id}.output.answer` : null));
-  rememberTurn(step, `nodes.${id}.output.answer`);
-  return { ...made, exit: step.after[0] ?? made.exit };
+  return step.result(([name]) => (name === 'answer' ? `nodes.${id}.output.answer` : null));
 }
 
 /** The entry of the data store for something of a conversation. */
 export function entryOf(step: DirectStep, what: string): string {
-  return `${contextOf(step).key}/${what}/{{trigger.data.conversation_id}}`;
-}
-
-/** Adds the turn to the conversation once its last answer is there. */
-function rememberTurn(step: DirectStep, text: string): void {
-  const { history } = contextOf(step);
-  if (history === null || !step.maker.isEnd(step.origin.id)) return;
-  const key = entryOf(step, 'turns');
-  keepTurn(step, { history, key, question: '{{trigger.data.query}}', answer: template(text) });
+  return `${contextOf(step).key}/${what}/{{trigger.data.session_id}}`;
 }
 
 function end(step: DirectStep): Made {

@@ -7,7 +7,9 @@ import { chooseByModel } from '../../direct/choice.ts';
 import { readJinja } from '../../direct/jinja.ts';
 import { JinjaError } from '../../direct/jinja-error.ts';
 import type { DirectStep, Made, Make } from '../../direct/maker.ts';
+import { remembered } from '../../direct/memory.ts';
 import { asked, modelSettings, schemaIn, schemaOf } from '../../direct/model.ts';
+import type { Origin } from '../../direct/origin.ts';
 import { contextOf, namesIn, pathOf, selected, textValue } from '../values.ts';
 import { withError } from './errors.ts';
 
@@ -25,16 +27,21 @@ function modelOf(step: DirectStep): Config {
   return modelSettings(step, textOf(model.name), objectOf(model.completion_params));
 }
 
-/** The prompt with the conversation before it, if the node takes it into account. */
-export function withHistory(step: DirectStep, prompt: string, memory: JsonObject): JsonValue {
-  const { history } = contextOf(step);
-  if (history === null || step.data.memory === undefined || step.data.memory === null) return prompt;
-  const window = objectOf(memory.window);
-  const size = Number(window.size);
-  const turns = `${history}.turns`;
-  const isLimited = window.enabled === true && Number.isInteger(size) && size > 0;
-  step.approximate(message('import.memory_in_store'));
-  return { conversation: template(isLimited ? `${turns} | slice: ${-size}` : turns), message: prompt };
+/** Whether a node takes the conversation into account. */
+function remembers({ data }: Pick<Origin, 'data'>): boolean {
+  return data.memory !== undefined && data.memory !== null;
+}
+
+/** The settings of a node whose model remembers the conversation. */
+export function memoryOf(step: DirectStep): Config {
+  const { app } = contextOf(step);
+  if (!app.isChat || !remembers(step)) return {};
+  const window = objectOf(objectOf(step.data.memory).window);
+  const isAlone = [...app.flow.origins.values()].filter(remembers).length === 1;
+  return remembered(step, {
+    part: isAlone ? null : step.origin.id,
+    turns: window.enabled === true ? Number(window.size) : null,
+  });
 }
 
 function ask(step: DirectStep): Made {
@@ -51,8 +58,7 @@ function ask(step: DirectStep): Made {
   });
   const memory = objectOf(data.memory);
   const question = textOf(memory.query_prompt_template);
-  const isRemembered = data.memory !== undefined && data.memory !== null && contextOf(step).history !== null;
-  if (isRemembered && contextOf(step).app.isChat)
+  if (remembers(step) && contextOf(step).app.isChat)
     turns.push({ role: 'user', text: textValue(step, question ?? '{{#sys.query#}}', found) });
   const { system, prompt } = asked(turns);
   // A model is always asked something: what would be instructions only is the question.
@@ -63,7 +69,8 @@ function ask(step: DirectStep): Made {
   const id = step.add('ai.generate', {
     ...modelOf(step),
     ...(instructions === '' ? {} : { system: instructions }),
-    prompt: withHistory(step, text, memory),
+    prompt: text,
+    ...memoryOf(step),
     ...(schema === null ? {} : { output: 'json', schema }),
   });
   return step.result(([name = '', ...rest]) => {
@@ -134,7 +141,8 @@ function extract(step: DirectStep): Made {
       'Extract the values from the text.',
       ...(instruction === null ? [] : [textValue(step, instruction)]),
     ].join('\n'),
-    prompt: withHistory(step, template(selected(step, data.query)), objectOf(data.memory)),
+    prompt: template(selected(step, data.query)),
+    ...memoryOf(step),
     output: 'json',
     schema: schemaOf(fields),
   });
@@ -157,9 +165,9 @@ function classify(step: DirectStep): Made {
   if (classes.length === 0) throw new Unmappable(message('import.no_conditions'));
   const instruction = textOf(data.instruction) ?? textOf(data.instructions);
   const { number, id, handles } = chooseByModel(step, {
-    model: modelOf(step),
+    model: { ...modelOf(step), ...memoryOf(step) },
     instructions: instruction === null ? [] : [textValue(step, instruction)],
-    prompt: withHistory(step, template(selected(step, data.query_variable_selector)), objectOf(data.memory)),
+    prompt: template(selected(step, data.query_variable_selector)),
     choices: classes.map(({ name }) => name),
   });
   const exits = Object.fromEntries(

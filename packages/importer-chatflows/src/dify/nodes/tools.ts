@@ -7,7 +7,7 @@ import type { DirectStep, Made, Make } from '../../direct/maker.ts';
 import { modelSettings } from '../../direct/model.ts';
 import { anyValue, namesIn, selected, textValue } from '../values.ts';
 import { withError } from './errors.ts';
-import { withHistory } from './models.ts';
+import { memoryOf } from './models.ts';
 
 /** Tools, and agents that choose among them. */
 export const TOOLS: { readonly [type: string]: Make } = {
@@ -215,7 +215,8 @@ function runAgent(step: DirectStep): Made {
   const id = step.add('ai.agent', {
     ...modelSettings(step, textOf(model.model) ?? textOf(model.name), objectOf(model.completion_params)),
     ...(textOf(instruction) === null ? {} : { system: textValue(step, instruction) }),
-    prompt: withHistory(step, textValue(step, query), objectOf(step.data.memory)),
+    prompt: textValue(step, query),
+    ...memoryOf(step),
     ...(tools.length === 0 ? {} : { tools }),
     ...(Number.isInteger(most) && most >= 1 && most <= 50 ? { max_steps: most } : {}),
   });
