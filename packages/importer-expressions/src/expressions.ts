@@ -9,6 +9,8 @@ import {
   parseExpressionAt,
   type SpreadElement,
   type Super,
+  tokenizer,
+  tokTypes,
 } from 'acorn';
 
 /** Which items of an earlier node an expression reads. */
@@ -93,6 +95,18 @@ export function jsonSource(code: string): string {
   const inner = isStringify ? first : name === 'toJsonString' && first === undefined ? object : undefined;
   // The source begins with a parenthesis that isn't in the code.
   return inner === undefined ? code : code.slice(inner.start - 1, inner.end - 1);
+}
+
+/** The code of each item of a list that is written out; null for any other code. */
+export function itemsOf(code: string): readonly string[] | null {
+  const ast = parse(code);
+  const list = ast === null ? null : unwrapped(ast);
+  if (list?.type !== 'ArrayExpression') return null;
+  const items = list.elements.filter((item) => item !== null && item.type !== 'SpreadElement');
+  // The source begins with a parenthesis that isn't in the code.
+  return items.length === list.elements.length
+    ? items.map((item) => code.slice((item?.start ?? 1) - 1, (item?.end ?? 1) - 1))
+    : null;
 }
 
 /** Parentheses, and what marks optional chaining: neither changes what is read. */
@@ -228,11 +242,31 @@ export function mentionedNodes(code: string): readonly string[] {
   return [...names];
 }
 
+/** What only n8n can run. */
+const FOREIGN =
+  /(?<![.\w$])(?:require|fetch|import)\s*\(|\bthis\.helpers\b|\$?\bgetWorkflowStaticData\b|(?<![.\w$])process\.|\$binary\b|\.binary\b|\bprepareBinaryData\b|\$secrets\b|\$response\b|\$request\b|\$pageCount\b|\$evaluateExpression|\$jmespath|\$(?:node)?\s*[([][^()[\]]*[)\]]\s*\.context\b|\$node\.\w+\.context\b|\$tool\b|\$agentInfo\b|\$nodeVersion|\$parameter\b|(?<![.\w$])setTimeout\b|\$execution\.resume\w*|\$resumeWebhookUrl/;
+
 /** What only n8n can run; null if Millrace's Code node can run it. */
 export function foreignPartOf(code: string): string | null {
-  const found =
-    /\brequire\s*\(|\bthis\.helpers\b|\$getWorkflowStaticData|\bgetWorkflowStaticData\b|\bprocess\.|\bfetch\s*\(|\bimport\s*\(|\$binary\b|\.binary\b|\bprepareBinaryData\b|\$secrets\b|\$response\b|\$request\b|\$pageCount\b|\$evaluateExpression|\$jmespath|\.context\b|\$tool\b|\$agentInfo\b|\$nodeVersion|\$parameter\b|\bsetTimeout\b|\$execution\.resume\w*|\$resumeWebhookUrl/.exec(
-      code,
-    );
-  return found === null ? null : found[0].replace(/\s*\($/, '');
+  if (!FOREIGN.test(code)) return null;
+  const found = FOREIGN.exec(withoutTexts(code));
+  if (found === null) return null;
+  const context = /\.context$/.exec(found[0]);
+  return (context ?? found)[0].replace(/\s*\($/, '');
+}
+
+/** Code without what its texts and comments say; as it is, if it isn't JavaScript. */
+function withoutTexts(code: string): string {
+  let made = '';
+  let end = 0;
+  try {
+    for (const token of tokenizer(code, OPTIONS)) {
+      const isText = token.type === tokTypes.string || token.type === tokTypes.template;
+      made += `${token.start > end ? ' ' : ''}${isText ? '""' : code.slice(token.start, token.end)}`;
+      end = token.end;
+    }
+    return made;
+  } catch {
+    return code;
+  }
 }

@@ -204,6 +204,32 @@ export class FlowBuilder {
     }
   }
 
+  /**
+   * Takes back a node that was added since a mark, if what else was added only computes values for it.
+   * @returns null if more was added
+   */
+  takeLast(
+    mark: number,
+    id: string | null,
+  ): {
+    readonly type: string;
+    readonly config: { [name: string]: JsonValue };
+    readonly before: readonly Exit[];
+  } | null {
+    const added = [...this.#nodes.values()].slice(mark);
+    const last = added.at(-1);
+    const others = added.slice(0, -1);
+    if (last === undefined || last.id !== id || !others.every(({ type }) => type === 'core.code'))
+      return null;
+    const before = others.length === 0 ? [] : [...this.#edges.values()].filter(({ target }) => target === id);
+    this.rollBack(this.#nodes.size - 1);
+    return {
+      type: last.type,
+      config: last.config,
+      before: before.map(({ source, sourceHandle }) => ({ id: source, handle: sourceHandle })),
+    };
+  }
+
   /** A loop without a node inside can't run. */
   fillEmptyLoops(): void {
     const filled = new Set([...this.#nodes.values()].map(({ scope }) => scope.id));

@@ -271,7 +271,7 @@ export class Compiler {
   openLoop(node: N8nNode, { ref, exits }: Arrival): Scope {
     const key = `${ref.scope.id ?? ''} ${ref.path}`;
     const known = this.#loops.get(key);
-    if (known?.id != null) {
+    if (known?.id != null && !this.#follow(exits, known.id, ref.scope)) {
       for (const exit of exits) this.builder.connectLoop(exit, known.id);
       return known;
     }
@@ -286,6 +286,12 @@ export class Compiler {
     const scope: Scope = { id, parent: ref.scope, kind: 'items', list: ref.path };
     this.#loops.set(key, scope);
     return scope;
+  }
+
+  /** Whether something that leads here comes after a loop: the loop can't come after it as well. */
+  #follow(exits: readonly Exit[], loop: string, scope: Scope): boolean {
+    const others = exits.filter(({ id }) => id !== loop);
+    return others.length > 0 && this.builder.beforeAll(others, scope).has(loop);
   }
 
   /** The path of an item, or of a list, as a node in this scope reads it. */

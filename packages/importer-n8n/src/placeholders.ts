@@ -10,12 +10,22 @@ export function at({ name, type }: N8nNode): OriginalNode {
   return { node: name, type };
 }
 
-/** n8n passes the items of a node that is switched off through. */
+/** What runs in connection with other nodes only. */
+const PARTS =
+  /^(?:lm[A-Z]|lm(?:Chat)|embeddings|memory(?!Manager)|textSplitter|document[A-Z]|outputParser|retriever|reranker|tool[A-Z])/;
+
+/** Whether a node is a part of others, and n8n itself can't run it where it stands. */
+export function isPart({ type, kind }: N8nNode): boolean {
+  return type.startsWith('@n8n/n8n-nodes-langchain.') && PARTS.test(kind);
+}
+
+/** n8n passes the items of a node that is switched off through. A part that stands among other nodes does as little. */
 export function skip(compiler: Compiler, node: N8nNode, { ref, exits }: Arrival): readonly Out[] {
-  compiler.approximate(node, message('import.switched_off'));
+  const isOff = node.raw.disabled === true;
+  compiler.approximate(node, isOff ? message('import.switched_off') : message('import.part_in_line'));
   const id = compiler.add(node, {
     type: 'core.set',
-    label: `${node.name} (off)`,
+    label: isOff ? `${node.name} (off)` : node.name,
     config: { values: {} },
     scope: ref.scope,
     after: exits,

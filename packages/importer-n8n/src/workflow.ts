@@ -6,14 +6,14 @@ import { withoutSecrets } from '@millrace/importer-kit/secrets';
 import { type Message, message } from '@millrace/messages';
 import { type Arrival, Compiler, type Out } from './compiler.ts';
 import { isTrigger, type Started, startedBy, triggersOf } from './graph.ts';
-import type { Handler } from './handler.ts';
+import type { Handler, Handlers } from './handler.ts';
 import { CORE } from './nodes/core.ts';
 import { CRYPTO } from './nodes/crypto.ts';
 import { FILES } from './nodes/files.ts';
 import { HTTP } from './nodes/http.ts';
 import { IMAGES } from './nodes/images.ts';
 import { LISTS } from './nodes/lists.ts';
-import { MODELS } from './nodes/models.ts';
+import { modelNodes } from './nodes/models.ts';
 import { OUTSIDE } from './nodes/outside.ts';
 import { TEXTS } from './nodes/texts.ts';
 import {
@@ -25,12 +25,13 @@ import {
   type Triggered,
 } from './nodes/triggers.ts';
 import { VECTORS } from './nodes/vectors.ts';
-import { at, placeBackLinks, placeholder, skip } from './placeholders.ts';
+import { at, isPart, placeBackLinks, placeholder, skip } from './placeholders.ts';
 import { type N8nNode, type N8nWorkflow, readN8n } from './read.ts';
 import { settingsOf } from './settings.ts';
 import { Step, Unmappable } from './step.ts';
 
-const HANDLERS: { readonly [kind: string]: Handler } = {
+/** What an agent can call as a tool, too. */
+const PLAIN: Handlers = {
   ...CORE,
   ...CRYPTO,
   ...FILES,
@@ -38,10 +39,10 @@ const HANDLERS: { readonly [kind: string]: Handler } = {
   ...HTTP,
   ...LISTS,
   ...OUTSIDE,
-  ...MODELS,
   ...TEXTS,
-  ...VECTORS,
 };
+
+const HANDLERS: Handlers = { ...PLAIN, ...VECTORS, ...modelNodes(PLAIN) };
 
 /** What was made from a workflow of n8n. */
 export interface N8nImport {
@@ -120,7 +121,7 @@ function compileNode(compiler: Compiler, node: N8nNode): readonly Out[] {
   compiler.guards.note(node.name, handler?.isRouter === true || branchesOnError(node));
   const arrival = compiler.arrivalAt(node);
   if (arrival === null) return placeholder(compiler, node, null, message('import.nothing_arrives'));
-  if (node.raw.disabled === true) return skip(compiler, node, arrival);
+  if (node.raw.disabled === true || isPart(node)) return skip(compiler, node, arrival);
   if (handler === undefined) return placeholder(compiler, node, arrival, message('import.unknown_node'));
   const rollBack = compiler.mark();
   try {

@@ -72,7 +72,7 @@ type Pairs = { [name: string]: JsonValue };
 function pairs(step: Step, what: string, name: string): Pairs {
   if (step.raw(`send${what}`) !== true) return {};
   if (step.text(`specify${what}`, 'keypair') === 'json') {
-    const value = jsonParam(step, step.raw(`json${what}`));
+    const value = jsonParam(step, step.raw(`json${what}`) ?? '{}');
     if (value !== undefined && isJsonObject(value)) return { ...value };
     throw new Unmappable(message('import.not_json', { parameter: `json${what}` }));
   }

@@ -274,8 +274,9 @@ function howToMerge(
   mode: string,
   version: number,
 ): { readonly code: string; readonly more: { [name: string]: JsonValue } } | null {
-  const combineBy =
-    version >= 3 ? step.text('combineBy', 'combineByFields') : step.text('combinationMode', 'mergeByFields');
+  const older = step.text('combinationMode', version >= 3 ? 'combineByFields' : 'mergeByFields');
+  // What version 2 wrote is kept when a node is updated.
+  const combineBy = version >= 3 ? step.text('combineBy', older) : older;
   const chosen = mode === 'combine' ? combineBy : mode;
   switch (chosen) {
     case 'combineByPosition':

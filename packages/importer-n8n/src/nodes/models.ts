@@ -12,20 +12,22 @@ import { openAi } from './providers.ts';
 import { agentTools } from './tools.ts';
 import { searchConfig, storeOf } from './vectors.ts';
 
-/** Nodes that use language models. */
-export const MODELS: Handlers = {
-  agent: forItem(agent),
-  conversationalAgent: forItem(agent),
-  chainLlm: forItem(chain),
-  chainSummarization: forItem(summarize),
-  chainRetrievalQa: forItem(answerFromTexts),
-  informationExtractor: forItem(extractFields),
-  textClassifier: forItem(classify, { isRouter: true }),
-  sentimentAnalysis: forItem(sentiment, { isRouter: true }),
-  openAi: forItem(openAi),
-  anthropic: forItem(openAi),
-  googleGemini: forItem(openAi),
-};
+/** Nodes that use language models. @param tools what agents can call as tools */
+export function modelNodes(tools: Handlers): Handlers {
+  return {
+    agent: forItem((step) => agent(step, tools)),
+    conversationalAgent: forItem((step) => agent(step, tools)),
+    chainLlm: forItem(chain),
+    chainSummarization: forItem(summarize),
+    chainRetrievalQa: forItem(answerFromTexts),
+    informationExtractor: forItem(extractFields),
+    textClassifier: forItem(classify, { isRouter: true }),
+    sentimentAnalysis: forItem(sentiment, { isRouter: true }),
+    openAi: forItem((step) => openAi(step, tools)),
+    anthropic: forItem((step) => openAi(step, tools)),
+    googleGemini: forItem((step) => openAi(step, tools)),
+  };
+}
 
 type Config = { [name: string]: JsonValue };
 
@@ -142,11 +144,11 @@ function memoryOf(step: Step): Config {
   };
 }
 
-function agent(step: Step): readonly Out[] {
+function agent(step: Step, callable: Handlers): readonly Out[] {
   const prompt = promptOf(step);
   const system = step.param('options.systemMessage', '');
   const parsed = structured(step);
-  const tools = agentTools(step);
+  const tools = agentTools(step, callable);
   const steps = Number(step.raw('options.maxIterations') ?? 10);
   const config: Config = {
     ...modelConfig(step),

@@ -6,18 +6,20 @@ import { forItem, forList, type Handlers } from '../handler.ts';
 import { jsonParam } from '../json-text.ts';
 import { arrayOf, objectOf, textOf } from '../read.ts';
 import { type Step, Unmappable } from '../step.ts';
+import { askPerson } from './approvals.ts';
 import { telegramFile, uploadToDrive } from './files.ts';
 import { callService } from './service-call.ts';
 import { columnsAt } from './service-values.ts';
 import { SERVICES } from './services.ts';
 import { googleSheets } from './sheets.ts';
+import { namedParameters, onlyReads, statementOf } from './sql-statement.ts';
 import { mongodb, redis, textSetting } from './stores.ts';
 
 /** Nodes that reach other systems. */
 export const OUTSIDE: Handlers = {
-  ...Object.fromEntries(Object.keys(SERVICES).map((kind) => [kind, forItem(callService)])),
+  ...Object.fromEntries(Object.keys(SERVICES).map((kind) => [kind, forItem(callOrAsk)])),
   telegram: forItem((step) =>
-    step.text('resource', 'message') === 'file' ? telegramFile(step) : callService(step),
+    step.text('resource', 'message') === 'file' ? telegramFile(step) : callOrAsk(step),
   ),
   googleSheets: forItem(googleSheets),
   googleDrive: forItem((step) => (isDriveUpload(step) ? uploadToDrive(step) : callService(step))),
@@ -29,12 +31,18 @@ export const OUTSIDE: Handlers = {
   mongoDb: forItem(mongodb),
 };
 
+/** A call of a service; with some, a person can be asked, too. */
+function callOrAsk(step: Step) {
+  return step.text('operation') === 'sendAndWait' ? askPerson(step) : callService(step);
+}
+
 function isDriveUpload(step: Step): boolean {
   const isFile = step.text('resource', 'file') === 'file';
   return isFile && /^(?:upload|createFromText)$/.test(step.text('operation', 'upload'));
 }
 
 function email(step: Step) {
+  if (step.text('operation') === 'sendAndWait') return askPerson(step);
   step.approximate(message('import.choose_credential'));
   const attached = textOf(step.raw('attachments') ?? step.raw('options.attachments'));
   const names = attached === null ? [] : attached.split(',').map((name) => name.trim());
@@ -60,25 +68,11 @@ function sql(step: Step) {
   if (operation === 'select') return selectRows(step);
   if (operation === 'insert' && step.raw('columns.value') !== undefined) return insertRow(step);
   if (operation !== 'executeQuery') throw new Unmappable(message('import.unknown_operation', { operation }));
-  const query = step.text('query');
-  if (query.startsWith('=') && query.includes('{{'))
-    throw new Unmappable(message('import.sql_with_expression'));
   step.approximate(message('import.choose_credential'));
-  const replacement = step.raw('options.queryReplacement');
-  const parameters =
-    typeof replacement === 'string'
-      ? replacement
-          .replace(/^=/, '')
-          .split(/,(?![^{]*\}\})/)
-          .map((part) => step.value(`=${part.trim()}`))
-      : arrayOf(replacement).map((part) => step.value(part));
-  const statement = query.replace(/^=/, '').trim();
-  const id = step.add('sql.query', {
-    credential_id: 0,
-    query: statement,
-    parameters,
-    read_only: /^(?:select|with)\b/i.test(statement),
-  });
+  const query = step.text('query');
+  const given = namedParameters(step, step.raw('options.queryReplacement'), query);
+  const { text, parameters } = statementOf(step, query, given);
+  const id = step.add('sql.query', { credential_id: 0, query: text, parameters, read_only: onlyReads(text) });
   return [step.many(`nodes.${id}.output.rows`)];
 }
 

@@ -2,6 +2,7 @@ import type { JsonValue } from '@millrace/engine';
 import { template } from '@millrace/importer-kit/refs';
 import { message } from '@millrace/messages';
 import type { Out } from '../compiler.ts';
+import type { Handlers } from '../handler.ts';
 import { arrayOf, asText, objectOf } from '../read.ts';
 import { type Step, Unmappable } from '../step.ts';
 import { AUTH, defaultModel } from './parts.ts';
@@ -12,13 +13,13 @@ type Config = { [name: string]: JsonValue };
 const OPENAI = 'https://api.openai.com/v1';
 
 /** The nodes of model providers: a question to a model, and calls of their other services. */
-export function openAi(step: Step): readonly Out[] {
+export function openAi(step: Step, tools: Handlers): readonly Out[] {
   const isOld = step.node.type.startsWith('n8n-nodes-base.');
   const resource = step.text('resource', 'text');
   const operation = step.text('operation', isOld && resource === 'text' ? 'complete' : 'message');
   const isText = resource === 'text' || resource === 'chat';
   if (isText && (operation === 'message' || operation === 'complete' || operation === 'response'))
-    return askOnce(step, isOld);
+    return askOnce(step, isOld, tools);
   const call = (path: string, body: JsonValue): string => {
     step.approximate(message('import.called_by_hand'));
     step.approximate(message('import.choose_credential'));
@@ -126,7 +127,7 @@ function modelName(step: Step, otherwise: string): JsonValue {
   return chosen === null || chosen === '' ? otherwise : chosen;
 }
 
-function askOnce(step: Step, isOld: boolean): readonly Out[] {
+function askOnce(step: Step, isOld: boolean, callable: Handlers): readonly Out[] {
   const values = step.raw('messages.values') ?? step.raw('prompt.messages') ?? step.raw('responses.values');
   const messages = arrayOf(values).map(objectOf);
   const texts = messages.map((each) => ({
@@ -148,7 +149,7 @@ function askOnce(step: Step, isOld: boolean): readonly Out[] {
     step.raw('jsonOutput') === true ||
     step.raw('simplifyOutput') === 'json' ||
     step.text('options.textFormat.textOptions.type') === 'json_object';
-  const tools = agentTools(step);
+  const tools = agentTools(step, callable);
   step.approximate(message('import.choose_model_credential'));
   const config: Config = {
     credential_id: 0,

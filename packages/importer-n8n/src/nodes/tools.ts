@@ -3,6 +3,7 @@ import { foreignPartOf } from '@millrace/importer-expressions/expressions';
 import { shimFor } from '@millrace/importer-expressions/shim';
 import { literal } from '@millrace/importer-kit/refs';
 import { message } from '@millrace/messages';
+import type { Handler, Handlers } from '../handler.ts';
 import { arrayOf, asText, type N8nNode, objectOf, textOf } from '../read.ts';
 import { Step, type ToolArgument, Unmappable } from '../step.ts';
 import { requestConfig } from './http.ts';
@@ -20,23 +21,23 @@ interface AgentTools {
 }
 
 /** The tools that are connected to an agent. One that can't be made is reported, and keeps the agent from being activated. */
-export function agentTools(step: Step): AgentTools {
+export function agentTools(step: Step, callable: Handlers): AgentTools {
   const parts = step.compiler.partsOf(step.node.name, 'ai_tool');
   const [own, others] = [parts.filter(isServer), parts.filter((node) => !isServer(node))];
-  const tools = nodeTools(step, others);
+  const tools = nodeTools(step, others, callable);
   return {
     ...(tools.length === 0 ? {} : { tools }),
     ...(own.length === 0 ? {} : { mcp_servers: mcpServers(step, own) }),
   };
 }
 
-function nodeTools(step: Step, nodes: readonly N8nNode[]): JsonValue[] {
+function nodeTools(step: Step, nodes: readonly N8nNode[], callable: Handlers): JsonValue[] {
   const names = new Set<string>();
   return nodes.flatMap((node) => {
     const at = { node: node.name, type: node.type };
     step.compiler.report.mapped(at);
     try {
-      const tool = toolOf(step, node);
+      const tool = toolOf(step, node, callable);
       if (tool === null) return [];
       const name = freeName(names, asText(tool.name));
       names.add(name);
@@ -91,7 +92,7 @@ function schemaOf(args: readonly ToolArgument[]): JsonValue {
   };
 }
 
-function toolOf(step: Step, node: N8nNode): Tool | null {
+function toolOf(step: Step, node: N8nNode, callable: Handlers): Tool | null {
   const description = asText(
     partParam(step, node, 'description') ?? partParam(step, node, 'toolDescription') ?? node.name,
   );
@@ -147,7 +148,7 @@ function toolOf(step: Step, node: N8nNode): Tool | null {
       return null;
     default: {
       const search = vectorTool(step, node);
-      return search === null ? nodeTool(step, node, one) : one(search.type, search.config, query);
+      return search === null ? nodeTool(step, node, one, callable) : one(search.type, search.config, query);
     }
   }
 }
@@ -226,7 +227,7 @@ function oldHttpTool(step: Step, node: N8nNode, make: Make): Tool {
 }
 
 /** A node used as a tool: its settings, with what the model says in place of `$fromAI`. */
-function nodeTool(step: Step, node: N8nNode, make: Make): Tool {
+function nodeTool(step: Step, node: N8nNode, make: Make, callable: Handlers): Tool {
   const kind = node.kind.replace(/Tool$/, '');
   const inner = new Step(
     step.compiler,
@@ -239,11 +240,45 @@ function nodeTool(step: Step, node: N8nNode, make: Make): Tool {
     return computedBefore(step, inner, make('http.request', config, schemaOf(inner.toolArguments)));
   }
   const service = Object.hasOwn(SERVICES, kind) ? SERVICES[kind] : undefined;
-  if (service === undefined) throw new Unmappable(message('import.unknown_node'));
+  if (service === undefined || SPECIAL.has(kind)) {
+    const handler = Object.hasOwn(callable, kind) ? callable[kind] : undefined;
+    if (handler === undefined || handler.takes !== 'item')
+      throw new Unmappable(message('import.unknown_node'));
+    return handledTool(step, inner, make, handler);
+  }
   const { config } = serviceCall(inner, service);
   step.compiler.approximate(node, message('import.called_by_hand'));
   step.compiler.approximate(node, message('import.choose_credential'));
   return computedBefore(step, inner, make('http.request', config, schemaOf(inner.toolArguments)));
+}
+
+/** Nodes that wait, branch or end an execution can't be tools. */
+const NO_TOOLS = /^(?:ai|wait|webhook|flow|trigger)\.|^core\.(?!set$|code$|data$|crypto$)/;
+
+/** Services of which some operations aren't plain calls. */
+const SPECIAL = new Set(['telegram', 'googleDrive']);
+
+/** The node that something of the original would become, taken back and used as a tool. @throws Unmappable if it would become several */
+function handledTool(step: Step, inner: Step, make: Make, handler: Handler): Tool {
+  const { builder } = step.compiler;
+  const mark = builder.mark();
+  const rollBack = step.compiler.mark();
+  const takeBack = (reason: Unmappable): Unmappable => {
+    rollBack();
+    return reason;
+  };
+  try {
+    handler.run(inner);
+  } catch (error) {
+    throw error instanceof Unmappable ? takeBack(error) : error;
+  }
+  const { toolArguments } = inner;
+  const made = builder.takeLast(mark, inner.mainId);
+  if (made === null) throw takeBack(new Unmappable(message('import.tool_of_several')));
+  if (NO_TOOLS.test(made.type)) throw takeBack(new Unmappable(message('import.unknown_node')));
+  // What is left was computed before: it doesn't depend on the model's arguments.
+  if (made.before.length > 0) step.continueFrom(made.before);
+  return make(made.type, made.config, schemaOf(toolArguments ?? []));
 }
 
 /** What doesn't depend on the model's arguments is computed before the agent starts. */
