@@ -171,12 +171,7 @@ function lintOperation(connector: Connector, operation: Operation, at: string): 
   const used = new Set<string>();
   faults.push(...lintRequest(request, `${at}/request`, { names, known: names, used }));
   faults.push(...lintTemplates(connector.base_url, '/base_url', names, used));
-  const read = [
-    output ?? null,
-    pagination?.items ?? '',
-    pagination?.next ?? '',
-    errors,
-  ] as unknown as JsonValue;
+  const read = [output ?? null, pagination?.items ?? '', pagination?.next ?? '', errors];
   faults.push(...lintTemplates(read, `${at}/output`, [...names, 'response'], null));
   faults.push(...lintUnused(names, used, at));
   for (const [index, { config, steps, output: expected, failure }] of operation.exchanges.entries()) {

@@ -200,7 +200,7 @@ export const mongodb = checkedNode({
       const order = orderOf(config, context);
       if (context.execution.isTestMode && !order.readOnly) {
         const { collection, command } = order;
-        return success({ dry_run: true, request: { collection, ...(command as unknown as JsonObject) } });
+        return success({ dry_run: true, request: { collection, ...command } });
       }
       const credential = await context.credentials.open(config.credential_id, { types: ['sql'] });
       const answer = await context.mongodb.run(credential, order, context.signal);

@@ -1,6 +1,6 @@
-import { type Flow, findProblems, type Problem } from '@millrace/engine';
+import { findProblems, type Problem } from '@millrace/engine';
+import type { ImportResult } from '@millrace/importer-kit/report';
 import { registry } from '@millrace/nodes';
-import type { ImportResult } from './report.ts';
 
 /** What an imported workflow still needs before it can be activated. */
 export interface ImportProblem extends Problem {
@@ -12,6 +12,6 @@ export interface ImportProblem extends Problem {
 export function problemsOf({ workflow, companions }: ImportResult): readonly ImportProblem[] {
   const all = workflow === null ? companions : [workflow, ...companions];
   return all.flatMap(({ name, flow_data: flow }) =>
-    findProblems(flow as unknown as Flow, registry).map((problem) => ({ ...problem, workflow: name })),
+    findProblems(flow, registry).map((problem) => ({ ...problem, workflow: name })),
   );
 }

@@ -1,15 +1,21 @@
 import { finishWork, type JsonValue, tryParseJson, type Work } from '@millrace/engine';
+import { difyNodes, isDify } from '@millrace/importer-chatflows/dify/read';
+import { importDify } from '@millrace/importer-chatflows/dify/workflow';
+import { flowiseNodes, isFlowise } from '@millrace/importer-chatflows/flowise/read';
+import { importFlowise } from '@millrace/importer-chatflows/flowise/workflow';
+import { jsonDepth } from '@millrace/importer-kit/json-depth';
+import type { ImportLimits } from '@millrace/importer-kit/limits';
+import {
+  type ImportedWorkflow,
+  type ImportResult,
+  PRODUCTS,
+  type Product,
+  type Report,
+} from '@millrace/importer-kit/report';
+import { arrayOf, isN8n, workflowIn } from '@millrace/importer-n8n/read';
+import { withTrigger } from '@millrace/importer-n8n/with-trigger';
+import { importN8n } from '@millrace/importer-n8n/workflow';
 import { type Message, message } from '@millrace/messages';
-import { difyNodes, isDify } from './dify/read.ts';
-import { importDify } from './dify/workflow.ts';
-import { flowiseNodes, isFlowise } from './flowise/read.ts';
-import { importFlowise } from './flowise/workflow.ts';
-import { jsonDepth } from './json-depth.ts';
-import type { ImportLimits } from './limits.ts';
-import { arrayOf, isN8n, workflowIn } from './n8n/read.ts';
-import { withTrigger } from './n8n/with-trigger.ts';
-import { importN8n } from './n8n/workflow.ts';
-import { type ImportedWorkflow, type ImportResult, PRODUCTS, type Product, type Report } from './report.ts';
 import { parseYaml, YamlError } from './yaml.ts';
 
 export interface ImportOptions {

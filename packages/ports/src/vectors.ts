@@ -272,7 +272,7 @@ function isScalar(value: JsonValue): boolean {
 
 function filterJson(filter: VectorFilter): string {
   const list = Object.entries(filter).map(([name, values]) => ({ name, values }));
-  return stringifyJson(list as unknown as JsonValue);
+  return stringifyJson(list);
 }
 
 function unitVector(vector: readonly number[], index: number): Buffer {

@@ -102,7 +102,7 @@ async function* csvRows(text: Readable, schema: JsonSchema | null): AsyncGenerat
 
 function parseCsv(text: Readable): AsyncIterable<string[]> {
   const parser = Papa.parse(Papa.NODE_STREAM_INPUT, { skipEmptyLines: 'greedy' });
-  return pipeline(text, parser, () => {}) as unknown as AsyncIterable<string[]>;
+  return pipeline(text, parser, () => {});
 }
 
 async function* jsonLines(text: Readable): AsyncGenerator<JsonObject> {

@@ -1,8 +1,8 @@
 import type { JsonValue } from '@millrace/engine';
 import { importWorkflow } from '@millrace/importer';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { type Sketch as DifySketch, dify } from '../../../importer/src/dify/testing.ts';
-import { agentflow, type Sketch } from '../../../importer/src/flowise/testing.ts';
+import { type Sketch as DifySketch, dify } from '../../../importer-chatflows/src/dify/testing.ts';
+import { agentflow, type Sketch } from '../../../importer-chatflows/src/flowise/testing.ts';
 import { openWorld, type World } from './world.ts';
 
 let world: World;
@@ -232,9 +232,11 @@ describe('an imported workflow of Dify', () => {
     const { key, service } = world;
     const created = await service.api('POST', '/workflows', { key, body: { ...read.result.workflow } });
     expect(created.json.problems).toEqual([]);
-    for (const query of ['a', 'b'])
-      await world.finished(await world.execute(created.json.id, { query, conversation_id: 'c1' }));
-    await world.finished(await world.execute(created.json.id, { query: 'c', conversation_id: 'c2' }));
+    const say = async (session_id: string, number: number) =>
+      world.finished(await world.execute(created.json.id, { message: 'a', session_id, number }));
+    await say('c1', 1);
+    await say('c1', 2);
+    await say('c2', 1);
     expect(bodies('POST /said')).toMatchObject([
       { n: 41, turn: 0 },
       { n: 42, turn: 1 },
@@ -285,7 +287,7 @@ describe('an imported flow of Flowise', () => {
           'check.1 > tell',
         ],
       ),
-      { question: 'how "many"?' },
+      { message: 'how "many"?', session_id: 's', number: 1 },
     );
     expect(bodies('POST /before')).toEqual([{ n: '1' }]);
     expect(bodies('POST /round').map((body) => (body as { n: number }).n)).toEqual([2, 4, 8]);
@@ -308,7 +310,7 @@ describe('an imported flow of Flowise', () => {
         },
         ['start > call', 'call > check', 'check.0 > again', 'check.1 > tell'],
       ),
-      { question: 'x' },
+      { message: 'x', session_id: 's', number: 1 },
     );
     expect(bodies('POST /round')).toHaveLength(3);
     expect(bodies('POST /end')).toEqual([]);
@@ -328,7 +330,7 @@ describe('an imported flow of Flowise', () => {
         },
         ['start > each', 'each > tell'],
       ),
-      { question: 'x' },
+      { message: 'x', session_id: 's', number: 1 },
     );
     expect(bodies('POST /each')).toEqual([{ item: 'a' }, { item: 'b' }]);
     expect(bodies('POST /end')).toEqual([{ all: [{ got: { item: 'a' } }, { got: { item: 'b' } }] }]);

@@ -56,15 +56,15 @@ async function decoderOf(format: ImageFormat): Promise<Decoder> {
   let decoder: Decoder;
   switch (format) {
     case 'jpeg':
-      decoder = (await import('@jsquash/jpeg/decode.js')) as unknown as Decoder;
+      decoder = await import('@jsquash/jpeg/decode.js');
       await decoder.init(await compiled(JPEG_DECODER), SILENT);
       return decoder;
     case 'png':
-      decoder = (await import('@jsquash/png/decode.js')) as unknown as Decoder;
+      decoder = await import('@jsquash/png/decode.js');
       await decoder.init(await compiled(PNG_CODEC));
       return decoder;
     case 'webp':
-      decoder = (await import('@jsquash/webp/decode.js')) as unknown as Decoder;
+      decoder = await import('@jsquash/webp/decode.js');
       await decoder.init(await compiled(WEBP_DECODER), SILENT);
       return decoder;
   }
@@ -83,15 +83,17 @@ async function encoderOf(format: ImageFormat): Promise<Encoder> {
   let encoder: Encoder;
   switch (format) {
     case 'jpeg':
-      encoder = (await import('@jsquash/jpeg/encode.js')) as unknown as Encoder;
+      encoder = await import('@jsquash/jpeg/encode.js');
       await encoder.init(await compiled(JPEG_ENCODER), SILENT);
       return encoder;
-    case 'png':
-      encoder = (await import('@jsquash/png/encode.js')) as unknown as Encoder;
-      await encoder.init(await compiled(PNG_CODEC));
-      return encoder;
+    case 'png': {
+      // Its encoder also takes images of 16 bits, if it is told so.
+      const { init, default: encode } = await import('@jsquash/png/encode.js');
+      await init(await compiled(PNG_CODEC));
+      return { init, default: (image) => encode(image) };
+    }
     case 'webp':
-      encoder = (await import('@jsquash/webp/encode.js')) as unknown as Encoder;
+      encoder = await import('@jsquash/webp/encode.js');
       await encoder.init(await compiled(WEBP_ENCODER), SILENT);
       return encoder;
   }
@@ -117,7 +119,7 @@ export async function resizeImage(
   { data, width, height }: Pixels,
   target: { readonly width: number; readonly height: number },
 ): Promise<Pixels> {
-  const resizer = (await import('@jsquash/resize/lib/resize/pkg/squoosh_resize.js')) as unknown as Resizer;
+  const resizer: Resizer = await import('@jsquash/resize/lib/resize/pkg/squoosh_resize.js');
   await resizer.default(await compiled(RESIZER));
   const bytes = new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
   const resized = resizer.resize(bytes, width, height, target.width, target.height, FILTER, true, true);

@@ -1,5 +1,5 @@
 import type { Queryable } from '@millrace/database/database';
-import { canonicalJson, type Flow, type JsonObject, type JsonText, parseJson } from '@millrace/engine';
+import { canonicalJson, type Flow, type JsonText, parseJson } from '@millrace/engine';
 import { readDatabaseTime } from '@millrace/runtime/statements';
 import { nextFires, readSchedule, type ScheduleDefinition } from '@millrace/triggers';
 import { dueTime } from './due.ts';
@@ -105,7 +105,6 @@ function formerOf(
 }
 
 function isSameTiming(before: ScheduleDefinition, now: ScheduleDefinition): boolean {
-  const timingOf = ({ schedule, timezone }: ScheduleDefinition) =>
-    canonicalJson({ schedule, timezone } as unknown as JsonObject);
+  const timingOf = ({ schedule, timezone }: ScheduleDefinition) => canonicalJson({ schedule, timezone });
   return timingOf(before) === timingOf(now);
 }

@@ -65,12 +65,11 @@ function definitionIn(stored: JsonValue): ScheduleDefinition {
 /** JSON text of the row's definition. */
 export function toStored(triggers: readonly ScheduledTrigger[]): string {
   const [only, ...others] = triggers;
-  if (only !== undefined && others.length === 0)
-    return stringifyJson(only.definition as unknown as JsonObject);
+  if (only !== undefined && others.length === 0) return stringifyJson(only.definition);
   return stringifyJson({
     triggers: triggers.map(({ nodeId, definition, nextMs, fireCount }) => ({
       node_id: nodeId,
-      definition: definition as unknown as JsonObject,
+      definition,
       next_fire_time: nextMs === null ? null : new Date(nextMs).toISOString(),
       fire_count: fireCount,
     })),

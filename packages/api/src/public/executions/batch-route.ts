@@ -1,4 +1,4 @@
-import { type JsonObject, stringifyJson } from '@millrace/engine';
+import { stringifyJson } from '@millrace/engine';
 import { principalOf } from '@millrace/http/context';
 import { readKeyUse, sendStoredResponse } from '@millrace/http/idempotency';
 import { pathId } from '@millrace/http/ids';
@@ -92,7 +92,7 @@ export function batchRoute(app: FastifyInstance, { config }: AppDeps, parts: Bat
       preValidation: async (request, reply) => {
         const use = readKeyUse(request);
         if (use === null || !/^[1-9]\d{0,14}$/.test(request.params.id)) return undefined;
-        const body = (request.body ?? {}) as unknown as JsonObject;
+        const body = request.body ?? {};
         const fingerprint = await fingerprintInTurns(use.organisationId, body, turns);
         const key = { ...use, fingerprint };
         request.idempotencyKey = key;

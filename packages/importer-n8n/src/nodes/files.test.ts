@@ -1,0 +1,248 @@
+import { problemsOf } from '@millrace/importer';
+import { describe, expect, it } from 'vitest';
+import { configOf, flowOf, n8n, outcomeOf, read, type Sketch, START } from '../testing.ts';
+
+const GET: Sketch = { type: 'httpRequest', version: 4.2, parameters: { url: 'https://files.example.com/a' } };
+
+/** Nodes one after the other. */
+function chain(nodes: { readonly [name: string]: Sketch }) {
+  const names = Object.keys(nodes);
+  return read(
+    n8n(
+      nodes,
+      names.slice(1).map((name, index) => [names[index] ?? '', name]),
+    ),
+  );
+}
+
+describe('files of n8n', () => {
+  it('are downloaded as files if the next node reads them, also behind a branch and fields that are set', () => {
+    const set = { assignments: { assignments: [{ name: 'a', value: '1', type: 'string' }] } };
+    const result = chain({
+      Start: START,
+      Get: GET,
+      Any: { type: 'noOp' },
+      Set: { type: 'set', version: 3.4, parameters: set },
+      Rows: { type: 'extractFromFile', parameters: { operation: 'xlsx', options: { sheetName: 'July' } } },
+    });
+    expect(outcomeOf(result, 'Rows')?.kind).toBe('dropped');
+    const direct = chain({
+      Start: START,
+      Get: GET,
+      Any: { type: 'noOp' },
+      Rows: { type: 'extractFromFile', parameters: { operation: 'xlsx', options: { sheetName: 'July' } } },
+    });
+    expect(configOf(direct, 'Get')).toMatchObject({ response_type: 'file' });
+    expect(configOf(direct, 'Rows')).toEqual({
+      file: '{{nodes.get.output.body}}',
+      format: 'xlsx',
+      sheet: 'July',
+    });
+    const kept = chain({
+      Start: START,
+      Get: {
+        ...GET,
+        parameters: {
+          ...GET.parameters,
+          options: { response: { response: { responseFormat: 'file', outputPropertyName: 'pdf' } } },
+        },
+      },
+      Set: { type: 'set', version: 3.4, parameters: set },
+      Text: {
+        type: 'extractFromFile',
+        parameters: { operation: 'text', binaryPropertyName: 'pdf', destinationKey: 'content' },
+      },
+      Use: {
+        type: 'set',
+        version: 3.4,
+        parameters: {
+          assignments: { assignments: [{ name: 'b', value: '={{ $json.content }}', type: 'string' }] },
+        },
+      },
+    });
+    expect(configOf(kept, 'Text')).toEqual({ file: '{{nodes.get.output.body}}', format: 'text' });
+    expect(configOf(kept, 'Use')).toEqual({ values: { b: '{{nodes.text.output.text}}' } });
+  });
+
+  it('are written from items, zipped, attached and sent', () => {
+    const result = chain({
+      Start: START,
+      Write: { type: 'convertToFile', parameters: { operation: 'csv', options: { fileName: 'orders.csv' } } },
+      Zip: {
+        type: 'compression',
+        parameters: { operation: 'compress', fileName: 'all.zip', binaryPropertyOutput: 'zip' },
+      },
+      Form: {
+        type: 'httpRequest',
+        version: 4.2,
+        parameters: {
+          method: 'POST',
+          url: 'https://files.example.com/up',
+          sendBody: true,
+          contentType: 'multipart-form-data',
+          bodyParameters: {
+            parameters: [
+              { parameterType: 'formBinaryData', name: 'file', inputDataFieldName: 'zip' },
+              { name: 'note', value: 'x' },
+            ],
+          },
+        },
+      },
+    });
+    expect(configOf(result, 'Write')).toMatchObject({ format: 'csv', name: 'orders.csv' });
+    expect(configOf(result, 'Zip')).toMatchObject({
+      operation: 'make',
+      files: ['{{nodes.write.output.file}}'],
+      name: 'all.zip',
+    });
+    expect(configOf(result, 'Form')).toMatchObject({
+      body_type: 'multipart',
+      body: { file: '{{nodes.zip.output.file}}', note: 'x' },
+    });
+    const mail = chain({
+      Start: START,
+      Get: GET,
+      Mail: {
+        type: 'emailSend',
+        version: 2,
+        parameters: {
+          fromEmail: 'a@example.com',
+          toEmail: 'b@example.com',
+          subject: 's',
+          text: 't',
+          emailFormat: 'text',
+          options: { attachments: 'data' },
+        },
+      },
+    });
+    expect(configOf(mail, 'Mail')).toMatchObject({ files: ['{{nodes.get.output.body}}'] });
+    const bot = chain({
+      Start: START,
+      Get: GET,
+      Send: { type: 'telegram', parameters: { operation: 'sendDocument', chatId: 7, binaryData: true } },
+    });
+    expect(configOf(bot, 'Send')).toMatchObject({
+      body_type: 'multipart',
+      body: { chat_id: '7', document: '{{nodes.get.output.body}}' },
+    });
+    const drive = chain({
+      Start: START,
+      Get: GET,
+      Up: {
+        type: 'googleDrive',
+        version: 3,
+        parameters: { name: 'a.csv', folderId: { __rl: true, value: 'f1' } },
+      },
+    });
+    expect(configOf(drive, 'Up: content')).toMatchObject({
+      body: '{{nodes.get.output.body}}',
+      body_type: 'file',
+    });
+    expect(configOf(drive, 'Up')).toMatchObject({
+      method: 'PATCH',
+      body: { name: 'a.csv' },
+      query: { addParents: 'f1' },
+    });
+  });
+
+  it('come from a form, and speech becomes text', () => {
+    const result = chain({
+      Form: {
+        type: 'formTrigger',
+        version: 2.2,
+        parameters: {
+          formTitle: 'x',
+          formFields: { values: [{ fieldLabel: 'Your file', fieldType: 'file' }] },
+        },
+      },
+      Hear: {
+        type: '@n8n/n8n-nodes-langchain.openAi',
+        version: 1.8,
+        parameters: { resource: 'audio', operation: 'transcribe', binaryPropertyName: 'Your_file' },
+      },
+    });
+    expect(configOf(result, 'Hear')).toMatchObject({
+      body_type: 'multipart',
+      body: { file: expect.stringContaining('trigger.data["Your file"]') },
+    });
+  });
+
+  it('of the kind PDF give their text', () => {
+    const result = chain({
+      Start: START,
+      Get: GET,
+      Pdf: { type: 'extractFromFile', parameters: { operation: 'pdf' } },
+    });
+    expect(flowOf(result).nodes.map(({ type }) => type)).toEqual([
+      'trigger.manual',
+      'http.request',
+      'file.pdf_text',
+    ]);
+    expect(configOf(result, 'Pdf')).toEqual({ file: '{{nodes.get.output.body}}' });
+  });
+
+  it('that are not there drop the node', () => {
+    const result = chain({
+      Start: START,
+      Read: { type: 'extractFromFile', parameters: { operation: 'csv' } },
+    });
+    expect(outcomeOf(result, 'Read')).toMatchObject({ kind: 'dropped', reason: { key: 'import.no_files' } });
+  });
+});
+
+describe('a workflow of n8n', () => {
+  it('whose loops lead into each other is read', () => {
+    const loop: Sketch = { type: 'splitInBatches', version: 3 };
+    const value = n8n({ Start: START, A: loop, B: loop, C: { type: 'noOp' } }, []);
+    const to = (node: string) => ({ node, type: 'main', index: 0 });
+    const connections = {
+      Start: { main: [[to('A')]] },
+      A: { main: [[to('B')], [to('C')]] },
+      C: { main: [[to('B')]] },
+      B: { main: [[to('A')], [to('A')]] },
+    };
+    expect(read({ ...value, connections }).outcomes.length).toBe(4);
+  });
+
+  it('that writes JSON of a value where JSON is expected passes the value on', () => {
+    const post = (jsonBody: string): Sketch => ({
+      ...GET,
+      parameters: {
+        method: 'POST',
+        url: 'https://api.example.com/',
+        sendBody: true,
+        specifyBody: 'json',
+        jsonBody,
+      },
+    });
+    const result = chain({
+      Start: START,
+      Given: GET,
+      Whole: post('={{ JSON.stringify($json) }}'),
+      Part: post(
+        `={"all": {{ JSON.stringify($('Given').item.json.list, null, 2) }}, "text": "{{ JSON.stringify($json.a) }}"}`,
+      ),
+    });
+    expect(configOf(result, 'Whole')?.body).toBe('{{nodes.given.output.body}}');
+    expect(configOf(result, 'Part')?.body).toEqual({
+      all: '{{nodes.given.output.body.list}}',
+      text: '{{nodes.whole.output.body.a | json}}',
+    });
+  });
+
+  it('that reads what a webhook does not have says so', () => {
+    const result = chain({
+      Hook: { type: 'webhook', version: 2, parameters: { httpMethod: 'POST' } },
+      Use: {
+        type: 'set',
+        version: 3.4,
+        parameters: {
+          assignments: { assignments: [{ name: 'b', value: '={{ $json.sessionId }}', type: 'string' }] },
+        },
+      },
+    });
+    expect(outcomeOf(result, 'Use')).toMatchObject({ what: [{ key: 'import.member_missing' }] });
+    expect(problemsOf(result).map(({ code }) => code)).toEqual([]);
+    expect(flowOf(result).nodes).toHaveLength(2);
+  });
+});

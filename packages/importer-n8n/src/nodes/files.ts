@@ -1,0 +1,248 @@
+import type { JsonValue } from '@millrace/engine';
+import { inUrl, template } from '@millrace/importer-kit/refs';
+import { message } from '@millrace/messages';
+import type { Compiler, Out } from '../compiler.ts';
+import { forItem, forList, type Handlers } from '../handler.ts';
+import { arrayOf, asText, type N8nNode, objectOf, parameterAt, textOf } from '../read.ts';
+import { type Step, Unmappable } from '../step.ts';
+import { AUTH } from './parts.ts';
+
+/** Nodes that read and write files, which are values here. */
+export const FILES: Handlers = {
+  extractFromFile: forItem((step) => readFile(step, step.text('operation', 'csv'))),
+  spreadsheetFile: {
+    ...forItem((step) =>
+      step.text('operation', 'fromFile') === 'toFile'
+        ? writeFile(step, step.text('fileFormat', 'xls'))
+        : readFile(step, step.text('fileFormat', 'xls') === 'csv' ? 'csv' : 'xlsx'),
+    ),
+    takes: ({ parameters }) => (parameters.operation === 'toFile' ? 'list' : 'item'),
+  },
+  convertToFile: {
+    ...forList((step) => writeFile(step, step.text('operation', 'csv')), { collects: true }),
+    takes: ({ parameters }) => (WHOLE_LISTS.has(textOf(parameters.operation) ?? 'csv') ? 'list' : 'item'),
+  },
+  readPDF: forItem((step) => readFile(step, 'pdf')),
+  compression: forItem(compress),
+};
+
+const WHOLE_LISTS = new Set(['csv', 'html', 'ods', 'rtf', 'xls', 'xlsx', 'toJson']);
+
+/** How the content of a file is read, and where it is in the output. */
+const READERS: {
+  readonly [operation: string]: { readonly format: string; readonly at: 'rows' | 'text' | 'data' };
+} = {
+  csv: { format: 'csv', at: 'rows' },
+  xls: { format: 'xlsx', at: 'rows' },
+  xlsx: { format: 'xlsx', at: 'rows' },
+  ods: { format: 'xlsx', at: 'rows' },
+  text: { format: 'text', at: 'text' },
+  html: { format: 'text', at: 'text' },
+  xml: { format: 'text', at: 'text' },
+  ics: { format: 'text', at: 'text' },
+  rtf: { format: 'text', at: 'text' },
+  fromJson: { format: 'json', at: 'data' },
+};
+
+const DELIMITERS: { readonly [sign: string]: string } = {
+  ',': 'comma',
+  ';': 'semicolon',
+  '\t': 'tab',
+  '|': 'pipe',
+};
+
+/** The name of the item's file that a node reads. */
+function nameOf(step: Step): string {
+  return step.text('binaryPropertyName') || step.text('inputDataFieldName') || 'data';
+}
+
+function readFile(step: Step, operation: string): readonly Out[] {
+  const reader = Object.hasOwn(READERS, operation) ? READERS[operation] : undefined;
+  const file = step.file(nameOf(step));
+  if (operation === 'pdf') return readPdf(step, file);
+  if (reader === undefined) throw new Unmappable(message('import.unknown_operation', { operation }));
+  const { format, at } = reader;
+  const sheet = textOf(step.raw('options.sheetName'));
+  const delimiter = Object.hasOwn(DELIMITERS, step.text('options.delimiter'))
+    ? DELIMITERS[step.text('options.delimiter')]
+    : undefined;
+  const id = step.add('file.read', {
+    file: template(file),
+    format,
+    ...(sheet === null || format !== 'xlsx' ? {} : { sheet: step.value(sheet) }),
+    ...(delimiter === undefined || format !== 'csv' ? {} : { delimiter }),
+    ...(step.raw('options.headerRow') === false && at === 'rows' ? { header: false } : {}),
+  });
+  if (at === 'rows') return [step.many(`nodes.${id}.output.rows`)];
+  const name = step.text('destinationKey', 'data') || 'data';
+  return [step.one(`nodes.${id}.output`, { [name]: [at] })];
+}
+
+function readPdf(step: Step, file: string): readonly Out[] {
+  const pages = Number(step.raw('options.maxPages') ?? 0);
+  const isLimited = Number.isInteger(pages) && pages >= 1 && pages <= 5_000;
+  const id = step.add('file.pdf_text', { file: template(file), ...(isLimited ? { limit: pages } : {}) });
+  return [step.one(`nodes.${id}.output`, { text: ['text'], numpages: ['page_count'], info: ['info'] })];
+}
+
+/** Formats of written files, and their extensions. */
+const WRITERS: { readonly [operation: string]: { readonly format: string; readonly extension: string } } = {
+  csv: { format: 'csv', extension: 'csv' },
+  xls: { format: 'xlsx', extension: 'xlsx' },
+  xlsx: { format: 'xlsx', extension: 'xlsx' },
+  toJson: { format: 'json', extension: 'json' },
+  toText: { format: 'text', extension: 'txt' },
+};
+
+function writeFile(step: Step, operation: string): readonly Out[] {
+  const writer = Object.hasOwn(WRITERS, operation) ? WRITERS[operation] : undefined;
+  if (writer === undefined) throw new Unmappable(message('import.unknown_operation', { operation }));
+  if (operation === 'toJson' && step.text('mode', 'once') === 'each')
+    throw new Unmappable(message('import.unknown_operation', { operation: 'toJson each' }));
+  const given = step.param('options.fileName', '');
+  const name = typeof given === 'string' && given !== '' ? given : `file.${writer.extension}`;
+  const id = step.add('file.write', {
+    format: writer.format,
+    name,
+    data: operation === 'toText' ? textMember(step) : rowsOf(step),
+    ...(operation === 'csv' && step.text('options.delimiter') === ';' ? { delimiter: 'semicolon' } : {}),
+  });
+  const target = step.text('binaryPropertyName', 'data') || 'data';
+  return [step.withFile(step.one(`nodes.${id}.output`, {}), target, `nodes.${id}.output.file`)];
+}
+
+function textMember(step: Step): JsonValue {
+  const property = step.text('sourceProperty', 'data') || 'data';
+  const path = property.split('.').map((part) => `[${JSON.stringify(part)}]`);
+  return step.value(`={{ $json${path.join('')} }}`);
+}
+
+function rowsOf(step: Step): JsonValue {
+  const [ref] = step.inputs;
+  return ref == null ? [step.item()] : step.compiler.listIn(ref, step.scope);
+}
+
+function compress(step: Step): readonly Out[] {
+  const names = (step.text('binaryPropertyName', 'data') || 'data').split(',').map((name) => name.trim());
+  if (step.text('operation', 'decompress') === 'decompress') {
+    const id = step.add('file.zip', { operation: 'extract', file: template(step.file(names[0] ?? 'data')) });
+    const prefix = step.text('outputPrefix', 'file_') || 'file_';
+    let out = step.one(`nodes.${id}.output`, {});
+    for (let at = 0; at < EXTRACTED; at += 1)
+      out = step.withFile(out, `${prefix}${at}`, `nodes.${id}.output.files[${at}]`);
+    return [out];
+  }
+  if (step.text('outputFormat', 'zip') !== 'zip')
+    throw new Unmappable(message('import.unknown_operation', { operation: 'gzip' }));
+  const id = step.add('file.zip', {
+    operation: 'make',
+    files: names.map((name) => template(step.file(name))),
+    name: step.param('fileName', 'data.zip'),
+  });
+  const target = step.text('binaryPropertyOutput', 'data') || 'data';
+  return [step.withFile(step.one(`nodes.${id}.output`, {}), target, `nodes.${id}.output.file`)];
+}
+
+/** As many files of an archive can be read by their number. */
+const EXTRACTED = 20;
+
+/** Uploads to Google Drive: the content first, then its name and folder. */
+export function uploadToDrive(step: Step): readonly Out[] {
+  const operation = step.text('operation', 'upload');
+  const isText = operation === 'createFromText';
+  step.approximate(message('import.called_by_hand'));
+  step.approximate(message('import.choose_credential'));
+  const content = isText ? step.param('content', '') : template(step.file(nameOf(step)));
+  const uploaded = step.add(
+    'http.request',
+    {
+      method: 'POST',
+      url: 'https://www.googleapis.com/upload/drive/v3/files',
+      query: { uploadType: 'media' },
+      auth: AUTH,
+      body: content,
+      body_type: isText ? 'text' : 'file',
+    },
+    { suffix: 'content' },
+  );
+  const folder = step.chosen('folderId') ?? step.chosen('parents');
+  const name = step.param('name', '');
+  const isNamed = typeof name === 'string' && name !== '';
+  const parent = typeof folder === 'string' && folder !== '' && folder !== 'root' ? folder : null;
+  const id = step.add('http.request', {
+    method: 'PATCH',
+    url: `https://www.googleapis.com/drive/v3/files/${inUrl(`{{nodes.${uploaded}.output.body.id}}`)}`,
+    query: { ...(parent === null ? {} : { addParents: parent }), fields: '*' },
+    auth: AUTH,
+    body: isNamed ? { name } : {},
+  });
+  return [step.one(`nodes.${id}.output.body`)];
+}
+
+/** A file that was sent to a bot: where it is, and then its content. */
+export function telegramFile(step: Step): readonly Out[] {
+  const token = 'telegram_token';
+  step.compiler.variables.add(token);
+  step.approximate(message('import.set_constant', { name: token }));
+  step.approximate(message('import.called_by_hand'));
+  const host = 'https://api.telegram.org';
+  const found = step.add(
+    'http.request',
+    { url: `${host}/bot{{vars.${token}}}/getFile`, query: { file_id: step.param('fileId', '') } },
+    { suffix: 'place' },
+  );
+  const result = `nodes.${found}.output.body.result`;
+  if (step.raw('download') === false) return [step.one(`nodes.${found}.output.body`)];
+  const id = step.add('http.request', {
+    url: `${host}/file/bot{{vars.${token}}}/{{${result}.file_path}}`,
+    response_type: 'file',
+  });
+  return [step.withFile(step.one(`nodes.${found}.output.body`), 'data', `nodes.${id}.output.body`)];
+}
+
+/** Whether what a request returns is read as a file by a node right after it: the original finds out by the type of the response. */
+export function feedsFile({ started, workflow }: Compiler, node: N8nNode): boolean {
+  const open = [node.name];
+  const seen = new Set(open);
+  for (let at = open.pop(); at !== undefined; at = open.pop())
+    for (const link of started.links) {
+      const next = workflow.nodes.get(link.to);
+      if (link.from !== at || next === undefined || seen.has(next.name)) continue;
+      seen.add(next.name);
+      if (readsFile(next)) return true;
+      if (PASSES_ON.has(next.kind)) open.push(next.name);
+    }
+  return false;
+}
+
+const PASSES_ON = new Set(['if', 'switch', 'filter', 'noOp', 'merge', 'wait']);
+
+function readsFile({ kind, parameters }: N8nNode): boolean {
+  switch (kind) {
+    case 'extractFromFile':
+    case 'compression':
+    case 'readPDF':
+    case 'editImage':
+      return true;
+    case 'spreadsheetFile':
+      return parameters.operation !== 'toFile';
+    case 'googleDrive':
+      return parameters.operation === undefined || parameters.operation === 'upload';
+    case 'telegram':
+      return parameters.binaryData === true;
+    case 'emailSend':
+      return textOf(parameters.attachments ?? parameterAt(parameters, 'options.attachments')) !== null;
+    case 'openAi':
+      return parameters.resource === 'audio' && asText(parameters.operation).startsWith('trans');
+    case 'httpRequest':
+      return (
+        parameters.contentType === 'binaryData' ||
+        parameters.sendBinaryData === true ||
+        arrayOf(parameterAt(parameters, 'bodyParameters.parameters')).some(
+          (each) => objectOf(each).parameterType === 'formBinaryData',
+        )
+      );
+    default:
+      return false;
+  }
+}

@@ -1,0 +1,159 @@
+import { isJsonObject, type JsonValue } from '@millrace/engine';
+import { inUrl, template } from '@millrace/importer-kit/refs';
+import { message } from '@millrace/messages';
+import type { Out } from '../compiler.ts';
+import { arrayOf, asText, objectOf, textOf } from '../read.ts';
+import { type Step, Unmappable } from '../step.ts';
+import { AUTH } from './parts.ts';
+import { columnsAt } from './service-values.ts';
+
+/** Google Sheets through its values API: rows with a header line become items and back. */
+export function googleSheets(step: Step): readonly Out[] {
+  const operation = step.text('operation', 'read');
+  step.approximate(message('import.called_by_hand'));
+  step.approximate(message('import.choose_credential'));
+  switch (operation) {
+    case 'read':
+    case 'lookup':
+      return read(step);
+    case 'append':
+      return append(step);
+    case 'update':
+    case 'appendOrUpdate':
+      return update(step, operation === 'appendOrUpdate');
+    case 'clear': {
+      const id = step.add('http.request', {
+        method: 'POST',
+        url: `${rangeUrl(step)}:clear`,
+        auth: AUTH,
+        body: {},
+      });
+      return [step.one(`nodes.${id}.output.body`)];
+    }
+    case 'create': {
+      const id = step.add('http.request', {
+        method: 'POST',
+        url: 'https://sheets.googleapis.com/v4/spreadsheets',
+        auth: AUTH,
+        body: { properties: { title: step.param('title', '') } },
+      });
+      return [step.one(`nodes.${id}.output.body`)];
+    }
+    default:
+      throw new Unmappable(message('import.unknown_operation', { operation }));
+  }
+}
+
+/** The sheet by name: the values API doesn't know the numeric ids that exports have, but exports also have the name. */
+function rangeUrl(step: Step): string {
+  const given = objectOf(step.raw('sheetName'));
+  const name = textOf(given.cachedResultName) ?? step.chosen('sheetName') ?? step.chosen('range');
+  const document = step.chosen('documentId') ?? step.chosen('sheetId');
+  if (typeof given.cachedResultName !== 'string' && given.mode !== 'name')
+    step.approximate(message('import.check_sheet'));
+  return `https://sheets.googleapis.com/v4/spreadsheets/${pathPart(document)}/values/${pathPart(name)}`;
+}
+
+function pathPart(value: JsonValue): string {
+  return inUrl(value === null || value === '' ? 'Sheet1' : asText(value));
+}
+
+const ROWS = `const [header = [], ...lines] = input.values ?? [];
+const rows = lines.map((line, at) => ({ row_number: at + 2, ...Object.fromEntries(header.map((name, column) => [name, line[column] ?? ''])) }));`;
+
+function read(step: Step): readonly Out[] {
+  const filters = arrayOf(step.raw('filtersUI.values')).map((each) => {
+    const filter = objectOf(each);
+    return { column: step.value(filter.lookupColumn ?? ''), value: step.value(filter.lookupValue ?? '') };
+  });
+  const old = step.raw('lookupColumn');
+  if (old !== undefined) filters.push({ column: step.value(old), value: step.param('lookupValue', '') });
+  const id = step.add('http.request', { url: rangeUrl(step), auth: AUTH });
+  const combine = step.text('combineFilters', 'AND') === 'OR' ? 'some' : 'every';
+  const rows = step.add(
+    'core.code',
+    {
+      code: `${ROWS}
+const filters = input.filters;
+return filters.length === 0 ? rows : rows.filter((row) => filters.${combine}(({ column, value }) => String(row[column] ?? '') === String(value ?? '')));`,
+      input: { values: template(`nodes.${id}.output.body.values`), filters },
+    },
+    { suffix: 'rows' },
+  );
+  return [step.many(`nodes.${rows}.output.result`)];
+}
+
+function fieldsOf(step: Step): JsonValue {
+  if (step.raw('columns') !== undefined) return columnsAt(step, 'columns');
+  const fields = step.raw('fieldsUi.fieldValues') ?? step.raw('fieldsUi.values');
+  if (fields === undefined) return step.item();
+  const found: { [name: string]: JsonValue } = {};
+  for (const each of arrayOf(fields).map(objectOf)) {
+    const name = textOf(each.fieldId) ?? textOf(each.column) ?? '';
+    if (name !== '' && name !== '__proto__') found[name] = step.value(each.fieldValue ?? null);
+  }
+  return found;
+}
+
+/** In the order of the sheet's header line, which is read first. */
+function append(step: Step): readonly Out[] {
+  const row = fieldsOf(step);
+  const url = rangeUrl(step);
+  const header = step.add('http.request', { url: `${url}!1:1`, auth: AUTH }, { suffix: 'header' });
+  const line = step.add(
+    'core.code',
+    {
+      code: `const [header = []] = input.values ?? [];
+const known = header.length > 0 ? header : Object.keys(input.row);
+return known.map((name) => input.row[name] ?? '');`,
+      input: { values: template(`nodes.${header}.output.body.values`), row },
+    },
+    { suffix: 'row' },
+  );
+  step.add('http.request', {
+    method: 'POST',
+    url: `${url}:append`,
+    auth: AUTH,
+    query: { valueInputOption: step.text('options.cellFormat', 'USER_ENTERED') },
+    body: { values: [template(`nodes.${line}.output.result`)] },
+  });
+  return [rowOut(step, row)];
+}
+
+/** n8n passes on the row it wrote. */
+function rowOut(step: Step, row: JsonValue): Out {
+  const id = step.add('core.set', { values: isJsonObject(row) ? { ...row } : { row } }, { suffix: 'result' });
+  return step.one(isJsonObject(row) ? `nodes.${id}.output` : `nodes.${id}.output.row`);
+}
+
+function update(step: Step, appends: boolean): readonly Out[] {
+  const row = fieldsOf(step);
+  const [matching] = arrayOf(step.raw('columns.matchingColumns'));
+  const key =
+    textOf(matching) ?? textOf(step.raw('columnToMatchOn')) ?? textOf(step.raw('columnToMatchOn.value'));
+  if (key === null) throw new Unmappable(message('import.no_matching_column'));
+  const url = rangeUrl(step);
+  const found = step.add('http.request', { url, auth: AUTH }, { suffix: 'rows' });
+  const place = step.add(
+    'core.code',
+    {
+      code: `${ROWS}
+const { row, key, appends } = input;
+const at = key === 'row_number' ? Number(row.row_number) : rows.find((each) => String(each[key]) === String(row[key]))?.row_number;
+if (at === undefined && !appends) throw new Error('No row has this value in ' + key);
+const old = rows.find((each) => each.row_number === at) ?? {};
+const known = header.length > 0 ? header : Object.keys(row);
+return { at: at ?? lines.length + 2, values: known.map((name) => row[name] ?? old[name] ?? '') };`,
+      input: { values: template(`nodes.${found}.output.body.values`), row, key, appends },
+    },
+    { suffix: 'row' },
+  );
+  step.add('http.request', {
+    method: 'PUT',
+    url: `${url}!A{{nodes.${place}.output.result.at}}`,
+    auth: AUTH,
+    query: { valueInputOption: 'USER_ENTERED' },
+    body: { values: [template(`nodes.${place}.output.result.values`)] },
+  });
+  return [rowOut(step, row)];
+}

@@ -1,0 +1,101 @@
+import { findProblems, type JsonObject } from '@millrace/engine';
+import { registry } from '@millrace/nodes';
+import { describe, expect, it } from 'vitest';
+import { configOf, flowOf, n8n, outcomeOf, read, type Sketch, START } from '../testing.ts';
+
+const LANGCHAIN = '@n8n/n8n-nodes-langchain';
+
+describe('nodes that an agent calls', () => {
+  const withTool = (tool: Sketch) =>
+    read(
+      n8n(
+        {
+          Chat: { type: `${LANGCHAIN}.chatTrigger`, version: 1.1, parameters: { public: true } },
+          Agent: { type: `${LANGCHAIN}.agent`, version: 1.9 },
+          Model: { type: `${LANGCHAIN}.lmChatOpenAi`, parameters: { model: 'gpt-4o' } },
+          'Look up': tool,
+        },
+        [
+          ['Chat', 'Agent'],
+          ['Model', 'Agent', 'ai_languageModel'],
+          ['Look up', 'Agent', 'ai_tool'],
+        ],
+      ),
+    );
+  const toolIn = (result: ReturnType<typeof read>) => {
+    const tools = configOf(result, 'Agent')?.tools as readonly JsonObject[];
+    return tools[0];
+  };
+
+  it('are the node that they would be in the workflow, which is not there', () => {
+    const result = withTool({
+      type: 'postgresTool',
+      version: 2.6,
+      parameters: {
+        operation: 'executeQuery',
+        toolDescription: 'Orders of a customer.',
+        query: "SELECT * FROM orders WHERE customer = '{{ $fromAI('customer', 'The name') }}'",
+      },
+    });
+    expect(toolIn(result)).toMatchObject({
+      name: 'Look_up',
+      description: 'Orders of a customer.',
+      type: 'sql.query',
+      config: { query: 'SELECT * FROM orders WHERE customer = $1', parameters: ['{{args.customer}}'] },
+      parameters: {
+        properties: { customer: { type: 'string', description: 'The name' } },
+        required: ['customer'],
+      },
+    });
+    expect(flowOf(result).nodes.map(({ type }) => type)).toEqual(['trigger.chat', 'ai.agent']);
+    const problems = findProblems(flowOf(result), registry).filter(
+      ({ pointer }) => !/credential_id$/.test(pointer),
+    );
+    expect(problems).toEqual([]);
+  });
+
+  it('keep what is computed for them, before the agent', () => {
+    const result = withTool({
+      type: 'redisTool',
+      parameters: {
+        operation: 'get',
+        propertyName: 'x',
+        key: '={{ $json.chatInput.split(" ").reverse()[0] }}',
+      },
+    });
+    expect(toolIn(result)).toMatchObject({ type: 'data.redis' });
+    const { nodes, edges } = flowOf(result);
+    expect(nodes.map(({ type }) => type)).toEqual(['trigger.chat', 'core.code', 'ai.agent']);
+    expect(edges.map(({ source, target }) => [source, target])).toEqual([
+      ['chat', 'look_up_values'],
+      ['look_up_values', 'agent'],
+    ]);
+  });
+
+  it('are dropped, with nothing left of them, if they would be several nodes or wait', () => {
+    const sheet = withTool({
+      type: 'googleSheetsTool',
+      version: 4.5,
+      parameters: {
+        documentId: { __rl: true, value: 'a', mode: 'id' },
+        sheetName: { __rl: true, value: 'S', mode: 'name' },
+      },
+    });
+    expect(outcomeOf(sheet, 'Look up')).toMatchObject({ reason: { key: 'import.tool_of_several' } });
+    expect(flowOf(sheet).nodes.map(({ type }) => type)).toEqual(['trigger.chat', 'ai.agent']);
+    expect(toolIn(sheet)).toMatchObject({ type: 'core.placeholder' });
+    const waiting = withTool({ type: 'waitTool', parameters: { amount: 5, unit: 'seconds' } });
+    expect(outcomeOf(waiting, 'Look up')).toMatchObject({ kind: 'dropped' });
+  });
+});
+
+it('a part that stands among other nodes passes on what arrives', () => {
+  const result = read(
+    n8n({ Start: START, Memory: { type: `${LANGCHAIN}.memoryBufferWindow` }, After: { type: 'noOp' } }, [
+      ['Start', 'Memory'],
+      ['Memory', 'After'],
+    ]),
+  );
+  expect(outcomeOf(result, 'Memory')).toMatchObject({ what: [{ key: 'import.part_in_line' }] });
+  expect(flowOf(result).nodes.map(({ type }) => type)).not.toContain('core.placeholder');
+});

@@ -1,0 +1,413 @@
+import { isJsonArray, isJsonObject, type JsonObject, type JsonValue, tryParseJson } from '@millrace/engine';
+import {
+  foreignPartOf,
+  mentionedNodes,
+  parse,
+  type Reading,
+  type ReadMode,
+  splitSegments,
+} from '@millrace/importer-expressions/expressions';
+import { shimFor } from '@millrace/importer-expressions/shim';
+import { translate } from '@millrace/importer-expressions/translate';
+import type { Exit, NodeExtras } from '@millrace/importer-kit/flow-builder';
+import { MAX_CODE_LENGTH } from '@millrace/importer-kit/limits';
+import {
+  extend,
+  literal,
+  MISSING,
+  memberPath,
+  type Ref,
+  type Scope,
+  type Shape,
+  template,
+} from '@millrace/importer-kit/refs';
+import { Unmappable } from '@millrace/importer-kit/unmappable';
+import { type Message, message } from '@millrace/messages';
+import type { Compiler, Out } from './compiler.ts';
+import { asText, type N8nNode, parameterAt } from './read.ts';
+
+export { Unmappable } from '@millrace/importer-kit/unmappable';
+
+/** An argument of a tool that the model fills in. */
+export interface ToolArgument {
+  readonly name: string;
+  readonly description: string;
+  readonly type: string;
+}
+
+/** One original node while its Millrace nodes are made: they follow each other, in the scope in which it runs. */
+export class Step {
+  readonly compiler: Compiler;
+  readonly node: N8nNode;
+  readonly scope: Scope;
+  /** The current item; null at a trigger. */
+  readonly input: Ref | null;
+  /** For nodes that take whole lists: those of its inputs. */
+  readonly inputs: readonly (Ref | null)[];
+  /** By input: where its items come from. */
+  readonly arrivals: readonly (readonly Exit[])[];
+  /** The node that got the original's own settings. */
+  mainId: string | null = null;
+  /** The settings that the node itself has in n8n: retries and what follows an error. */
+  readonly extras: NodeExtras;
+  #after: readonly Exit[];
+  #pending: { readonly id: string; readonly codes: string[] } | null = null;
+  /** Set while the settings of a tool are translated. */
+  toolArguments: ToolArgument[] | null = null;
+
+  constructor(
+    compiler: Compiler,
+    node: N8nNode,
+    at: {
+      readonly scope: Scope;
+      readonly input: Ref | null;
+      readonly inputs?: readonly (Ref | null)[];
+      readonly arrivals?: readonly (readonly Exit[])[];
+      readonly after: readonly Exit[];
+      readonly extras: NodeExtras;
+    },
+  ) {
+    this.compiler = compiler;
+    this.node = node;
+    this.scope = at.scope;
+    this.input = at.input;
+    this.inputs = at.inputs ?? [];
+    this.arrivals = at.arrivals ?? [];
+    this.#after = at.after;
+    this.extras = at.extras;
+  }
+
+  get after(): readonly Exit[] {
+    return this.#after;
+  }
+
+  /** Goes on from elsewhere: from one handle of a branch, for instance. */
+  continueFrom(exits: readonly Exit[]): void {
+    this.#after = exits;
+  }
+
+  approximate(what: Message): void {
+    this.compiler.approximate(this.node, what);
+  }
+
+  /** The whole current item; an empty one at a trigger. */
+  item(): JsonValue {
+    return this.input === null ? {} : this.compiler.wholeIn(this.input, this.scope);
+  }
+
+  raw(path: string): JsonValue | undefined {
+    return parameterAt(this.node.parameters, path);
+  }
+
+  /** A text parameter as it is written, or the default. */
+  text(path: string, otherwise = ''): string {
+    const value = this.raw(path);
+    return typeof value === 'string' ? value : otherwise;
+  }
+
+  /** A parameter with its expressions as templates. */
+  param(path: string, otherwise: JsonValue = null): JsonValue {
+    const value = this.raw(path);
+    return value === undefined ? otherwise : this.value(value);
+  }
+
+  /** The id that a chosen resource has: n8n keeps it as a text, or with the way it was chosen. */
+  chosen(path: string): JsonValue {
+    const given = this.raw(path);
+    const value =
+      given !== undefined && isJsonObject(given) && 'value' in given
+        ? (given.value ?? null)
+        : (given ?? null);
+    if (typeof value !== 'string') return this.value(value);
+    const [, id] = /\/d\/([\w-]{20,})/.exec(value) ?? [];
+    return this.value(id ?? value);
+  }
+
+  /** Any value, with expressions as templates. */
+  value(value: JsonValue): JsonValue {
+    if (typeof value === 'string') return this.#text(value);
+    if (isJsonArray(value)) return value.map((item) => this.value(item));
+    if (!isJsonObject(value)) return value;
+    if (value.__rl === true) return this.value(value.value ?? null);
+    return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, this.value(item ?? null)]));
+  }
+
+  #text(text: string): JsonValue {
+    if (!text.startsWith('=')) return literal(text);
+    const segments = splitSegments(text.slice(1));
+    if (segments === null) throw new Unmappable(message('import.expression_unreadable'));
+    const [only] = segments;
+    if (segments.length === 1 && only !== undefined && 'code' in only) return this.expression(only.code);
+    return segments
+      .map((segment) => ('text' in segment ? literal(segment.text) : asText(this.expression(segment.code))))
+      .join('');
+  }
+
+  /** The template for an expression, computed by a Code node before this one if templates can't say it. */
+  expression(code: string): JsonValue {
+    if (code === '') return '';
+    const constant = constantIn(code);
+    if (constant !== undefined) return typeof constant === 'string' ? literal(constant) : constant;
+    const path = translate(code, this.#reading());
+    if (path !== null) return template(path);
+    if (parse(code) === null) {
+      this.approximate(message('import.expression_invalid'));
+      return literal(`{{ ${code.slice(0, MAX_SHOWN)} }}`);
+    }
+    return this.computed(code);
+  }
+
+  /** A value that JavaScript computes before this node. */
+  computed(code: string): string {
+    const foreign = foreignPartOf(code);
+    if (foreign !== null) throw new Unmappable(message('import.only_in_original', { part: foreign }));
+    if (this.toolArguments !== null && /\$fromAI/.test(code))
+      throw new Unmappable(message('import.argument_in_code'));
+    this.#pending ??= { id: this.compiler.builder.reserve(`${this.node.name} values`), codes: [] };
+    const known = this.#pending.codes.indexOf(code);
+    const at = known >= 0 ? known : this.#pending.codes.push(code) - 1;
+    return template(`nodes.${this.#pending.id}.output.result.value_${at + 1}`);
+  }
+
+  /** JavaScript that computes a parameter, to be used inside {@link computed}. */
+  source(value: JsonValue | undefined): string {
+    if (typeof value !== 'string' || !value.startsWith('=')) return JSON.stringify(value ?? null);
+    const segments = splitSegments(value.slice(1)) ?? [];
+    const parts = segments.map((segment) =>
+      'code' in segment ? `(${segment.code})` : JSON.stringify(segment.text),
+    );
+    return parts.length === 1 ? (parts[0] ?? '""') : `[${parts.join(', ')}].join("")`;
+  }
+
+  /** Adds a node after the previous one; the node's own settings go to the main one. */
+  add(
+    type: string,
+    config: { [name: string]: JsonValue },
+    { suffix = '', isMain = suffix === '' }: { readonly suffix?: string; readonly isMain?: boolean } = {},
+  ): string {
+    this.computePending();
+    const id = this.compiler.add(this.node, {
+      type,
+      config,
+      scope: this.scope,
+      after: this.#after,
+      label: suffix === '' ? this.node.name : `${this.node.name}: ${suffix}`,
+      extras: isMain ? this.extras : {},
+    });
+    if (isMain) this.mainId = id;
+    this.#after = [{ id, handle: 'out' }];
+    return id;
+  }
+
+  /** Adds a Code node that has the items and earlier nodes under their names in n8n. */
+  addCode(code: string, options: { readonly suffix?: string; readonly input?: JsonObject } = {}): string {
+    if (code.length > MAX_CODE_LENGTH) throw new Unmappable(message('import.code_too_long'));
+    return this.add(
+      'core.code',
+      {
+        code: literal(`${shimFor(code)}\n\n${code}`),
+        input: this.codeInput([code], options.input ?? {}),
+        timeout_ms: 30_000,
+      },
+      options.suffix === undefined ? {} : { suffix: options.suffix },
+    );
+  }
+
+  /** Adds what has to be computed before the next node. */
+  computePending(): void {
+    if (this.#pending === null) return;
+    const { id, codes } = this.#pending;
+    this.#pending = null;
+    const lines = codes.map((code, index) => `  value_${index + 1}: ${code.replace(/;\s*$/, '')},`);
+    const code = `return {\n${lines.join('\n')}\n};`;
+    this.compiler.add(this.node, {
+      type: 'core.code',
+      id,
+      config: { code: literal(`${shimFor(code)}\n\n${code}`), input: this.codeInput(codes, {}) },
+      scope: this.scope,
+      after: this.#after,
+      label: `${this.node.name}: values`,
+    });
+    this.#after = [{ id, handle: 'out' }];
+  }
+
+  /** What code of n8n reads, as the input of a Code node. */
+  codeInput(codes: readonly string[], more: JsonObject): JsonObject {
+    const text = codes.join('\n');
+    const names = [...new Set(codes.flatMap(mentionedNodes))];
+    const nodes = names.map((name): [string, JsonValue] => [name, this.#entry(name)]);
+    const isInLoop = this.scope.kind === 'items';
+    return {
+      ...(this.input === null || this.input.kind === 'many'
+        ? {}
+        : { json: this.compiler.wholeIn(this.input, this.scope) }),
+      ...(/\bitems\b|\$input|\$items/.test(text) && this.input !== null
+        ? { items: this.compiler.listIn(this.input, this.scope) }
+        : {}),
+      ...(isInLoop && text.includes('$itemIndex') ? { index: '{{index}}' } : {}),
+      ...(nodes.length === 0 ? {} : { nodes: Object.fromEntries(nodes) }),
+      ...(text.includes('$execution') ? { execution: '{{execution.id}}' } : {}),
+      ...this.#variables(text),
+      ...(text.includes('$workflow')
+        ? { workflow: { name: literal(this.compiler.workflow.name), id: '' } }
+        : {}),
+      ...more,
+    };
+  }
+
+  /** The constants that code reads as `$vars.name` or `$env.name`. */
+  #variables(text: string): JsonObject {
+    const names = [...text.matchAll(/\$(?:vars|env)\??(?:\.|\[\s*['"])([A-Za-z_]\w*)/g)].map(
+      ([, name = '']) => name,
+    );
+    for (const name of names) this.compiler.variables.add(name);
+    return names.length === 0
+      ? {}
+      : { vars: Object.fromEntries(names.map((name) => [name, template(extend('vars', [name]))])) };
+  }
+
+  #before(): Pick<ReadonlySet<string>, 'has'> {
+    return this.compiler.builder.beforeAll(this.#after, this.scope);
+  }
+
+  /** An earlier node's items for code: all of them, and which one belongs to the current item. */
+  #entry(name: string): JsonObject {
+    const found = this.#find(name);
+    if (found === null) return { all: null };
+    const { ref } = found;
+    const all = this.compiler.listIn(ref, this.scope);
+    if (ref.kind === 'one') return { all };
+    const item = this.#itemOf(ref);
+    if (item !== null) return { all, item: template(item) };
+    return this.scope.kind === 'items' ? { all, index: '{{index}}' } : { all };
+  }
+
+  /** An earlier node's items as they can be read here; null if it doesn't run before. */
+  #find(name: string): { readonly ref: Ref } | null {
+    const [out] = this.compiler.outs.get(name) ?? [];
+    const before = this.#before();
+    if (out !== undefined) {
+      const seen = this.#seenFromHere(out);
+      if (this.compiler.canRead(seen.ref, this.scope, before)) return { ref: seen.ref };
+    }
+    if (this.compiler.workflow.nodes.has(name))
+      this.approximate(message('import.reads_later', { node: name }));
+    else this.approximate(message('import.reads_unknown', { node: name }));
+    return null;
+  }
+
+  #seenFromHere(out: Out): Out {
+    let around: Scope | null = this.scope;
+    const scopes = new Set<Scope>();
+    for (; around !== null; around = around.parent) scopes.add(around);
+    let target: Scope | null = out.ref.scope;
+    while (target !== null && !scopes.has(target)) target = target.parent;
+    if (target === null || target === out.ref.scope) return out;
+    // A loop that isn't around this node: its result has the items, if it ends before this node starts.
+    const { id } = innermostBelow(out.ref.scope, target);
+    if (id === null || !this.#before().has(id)) return out;
+    return this.compiler.leave(this.node, out, target);
+  }
+
+  /** The item that a loop around this node takes from a list. */
+  #itemOf(list: Ref): string | null {
+    for (let at: Scope | null = this.scope; at !== null; at = at.parent) {
+      if (at.kind !== 'items' || at.list !== list.path) continue;
+      return this.compiler.pathIn({ kind: 'one', path: 'item', scope: at, owner: null }, this.scope);
+    }
+    return null;
+  }
+
+  #reading(): Reading {
+    return {
+      current: (names) => {
+        if (this.input === null || this.input.kind === 'many') return null;
+        if (names.length === 0 && this.input.shape !== undefined) return null;
+        const path = memberPath(this.compiler.refIn(this.input, this.scope), names);
+        if (path === null) this.approximate(message('import.member_missing', { member: names.join('.') }));
+        return path ?? MISSING;
+      },
+      earlier: (name, mode, names) => this.#earlier(name, mode, names),
+      argument: (name, description, type) => {
+        if (this.toolArguments === null) return null;
+        const safe = name.replace(/[^A-Za-z0-9_]/g, '_');
+        if (!this.toolArguments.some((each) => each.name === safe))
+          this.toolArguments.push({ name: safe, description, type });
+        return extend('args', [safe]);
+      },
+      variable: (name) => {
+        this.compiler.variables.add(name);
+        return extend('vars', [name]);
+      },
+    };
+  }
+
+  #earlier(name: string, mode: ReadMode, names: readonly string[]): string | null {
+    const found = this.#find(name);
+    if (found === null) return MISSING;
+    const ref = this.compiler.refIn(found.ref, this.scope);
+    if (ref.kind === 'one') {
+      if (names.length === 0 && ref.shape !== undefined) return null;
+      const path = memberPath(ref, names);
+      if (path === null) this.approximate(message('import.member_missing', { member: names.join('.') }));
+      return path ?? MISSING;
+    }
+    if (mode === 'item') {
+      const item = this.#itemOf(found.ref);
+      return item === null ? null : extend(item, names);
+    }
+    return mode === 'first' && !ref.path.includes('|') ? extend(ref.path, ['0', ...names]) : null;
+  }
+
+  /** The inside of a template for a file that belongs to the item. @throws Unmappable if there is none */
+  file(name: string): string {
+    const files = this.input?.files ?? {};
+    const path = Object.hasOwn(files, name) ? files[name] : undefined;
+    if (path === undefined) throw new Unmappable(message('import.no_files'));
+    return path;
+  }
+
+  /** One output with one item that has a file. */
+  withFile(out: Out, name: string, path: string): Out {
+    return { ...out, ref: { ...out.ref, files: { ...out.ref.files, [name]: path } } };
+  }
+
+  /** One output with one item. */
+  one(path: string, shape?: Shape): Out {
+    const [exit = { id: '', handle: 'out' }] = this.#after;
+    const owner = /^nodes\.([a-z0-9_]+)/.exec(path)?.[1] ?? null;
+    return {
+      exit,
+      ref: { kind: 'one', path, scope: this.scope, owner, ...(shape === undefined ? {} : { shape }) },
+    };
+  }
+
+  /** One output with a list of items. */
+  many(path: string): Out {
+    const { exit, ref } = this.one(path);
+    return { exit, ref: { ...ref, kind: 'many' } };
+  }
+
+  /** The item that arrived, passed on from where this node left off. */
+  pass(handle = 'out', id = this.#after[0]?.id ?? ''): Out {
+    const ref = this.input ?? { kind: 'one' as const, path: 'trigger.data', scope: this.scope, owner: null };
+    return { exit: { id, handle }, ref };
+  }
+}
+
+/** As much of an invalid expression stays as text. */
+const MAX_SHOWN = 1000;
+
+function innermostBelow(scope: Scope, outer: Scope): Scope {
+  let at = scope;
+  while (at.parent !== null && at.parent !== outer) at = at.parent;
+  return at;
+}
+
+/** A constant: a number, a text, true, false, null, or JSON. */
+function constantIn(code: string): JsonValue | undefined {
+  const quoted = /^'([^'\\\n]*)'$|^`([^`\\$]*)`$/.exec(code);
+  if (quoted !== null) return quoted[1] ?? quoted[2] ?? '';
+  if (!/^["\d[{tfn-]/.test(code)) return undefined;
+  return tryParseJson(code);
+}

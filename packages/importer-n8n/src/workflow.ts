@@ -1,0 +1,323 @@
+import type { Flow, JsonValue, Work } from '@millrace/engine';
+import type { NodeExtras } from '@millrace/importer-kit/flow-builder';
+import { listScope, type Scope, template } from '@millrace/importer-kit/refs';
+import { type ImportedWorkflow, Report } from '@millrace/importer-kit/report';
+import { withoutSecrets } from '@millrace/importer-kit/secrets';
+import { type Message, message } from '@millrace/messages';
+import { type Arrival, Compiler, type Out } from './compiler.ts';
+import { isTrigger, type Started, startedBy, triggersOf } from './graph.ts';
+import type { Handler, Handlers } from './handler.ts';
+import { CORE } from './nodes/core.ts';
+import { CRYPTO } from './nodes/crypto.ts';
+import { FILES } from './nodes/files.ts';
+import { HTTP } from './nodes/http.ts';
+import { IMAGES } from './nodes/images.ts';
+import { LISTS } from './nodes/lists.ts';
+import { modelNodes } from './nodes/models.ts';
+import { OUTSIDE } from './nodes/outside.ts';
+import { TEXTS } from './nodes/texts.ts';
+import {
+  addTrigger,
+  answerWith,
+  keepWhatIsRead,
+  repeatTimes,
+  separateWebhooks,
+  type Triggered,
+} from './nodes/triggers.ts';
+import { VECTORS } from './nodes/vectors.ts';
+import { at, isPart, placeBackLinks, placeholder, skip } from './placeholders.ts';
+import { type N8nNode, type N8nWorkflow, readN8n } from './read.ts';
+import { settingsOf } from './settings.ts';
+import { Step, Unmappable } from './step.ts';
+
+/** What an agent can call as a tool, too. */
+const PLAIN: Handlers = {
+  ...CORE,
+  ...CRYPTO,
+  ...FILES,
+  ...IMAGES,
+  ...HTTP,
+  ...LISTS,
+  ...OUTSIDE,
+  ...TEXTS,
+};
+
+const HANDLERS: Handlers = { ...PLAIN, ...VECTORS, ...modelNodes(PLAIN) };
+
+/** What was made from a workflow of n8n. */
+export interface N8nImport {
+  readonly name: string;
+  readonly workflows: readonly ImportedWorkflow[];
+  readonly report: Report;
+}
+
+/** Triggers of a workflow. */
+const MAX_TRIGGERS = 20;
+
+/** Makes a Millrace workflow from an n8n export, with all of its triggers; none if there are no triggers. */
+export function* importN8n(value: JsonValue): Work<N8nImport> {
+  const report = new Report();
+  const workflow = yield* clean(readN8n(value), report);
+  const { triggers, spare } = triggersOf(workflow);
+  for (const trigger of triggers.slice(MAX_TRIGGERS))
+    report.dropped(at(trigger), message('import.triggers_left_out', { max: MAX_TRIGGERS }));
+  yield 1;
+  const started = startedBy(triggers.slice(0, MAX_TRIGGERS), workflow);
+  const workflows: ImportedWorkflow[] =
+    triggers.length === 0
+      ? []
+      : [{ name: workflow.name, flow_data: yield* compile(workflow, started, report) }];
+  for (const node of spare) report.approximated(at(node), message('import.spare_trigger'));
+  return { name: workflow.name, workflows: completed(workflow, workflows, report), report };
+}
+
+/** Without secrets that were written into it. */
+function* clean(workflow: N8nWorkflow, report: Report): Work<N8nWorkflow> {
+  const nodes = new Map<string, N8nNode>();
+  for (const [name, node] of workflow.nodes) {
+    const { value, found } = withoutSecrets(node.parameters);
+    if (found) report.approximated(at(node), message('import.secret_removed'));
+    nodes.set(name, { ...node, parameters: value });
+    yield 1;
+  }
+  return { ...workflow, nodes };
+}
+
+function* compile(workflow: N8nWorkflow, started: Started, report: Report): Work<Flow> {
+  const compiler = new Compiler({ workflow, started, report });
+  const triggered: Triggered[] = [];
+  for (const trigger of started.triggers) {
+    const added = addTrigger(compiler, trigger);
+    report.mapped(at(trigger));
+    compiler.outs.set(trigger.name, [added.out]);
+    if (started.triggers.length > 1) compiler.guards.noteTrigger(trigger.name);
+    else compiler.guards.note(trigger.name, false);
+    triggered.push(added);
+  }
+  separateWebhooks(compiler, triggered);
+  const triggers = new Set(started.triggers);
+  for (const node of started.order) {
+    if (triggers.has(node)) continue;
+    report.mapped(at(node));
+    const outs = compileNode(compiler, node);
+    compiler.outs.set(node.name, outs);
+    yield 1;
+  }
+  for (const node of started.order) if (node.kind === 'splitInBatches') compiler.finishBatches(node);
+  placeBackLinks(compiler);
+  yield 1;
+  for (const each of triggered) {
+    answerWith(compiler, each);
+    keepWhatIsRead(compiler, each);
+  }
+  repeatTimes(compiler, triggered, MAX_TRIGGERS);
+  compiler.builder.fillEmptyLoops();
+  yield 1;
+  return compiler.finish(settingsOf(compiler));
+}
+
+function compileNode(compiler: Compiler, node: N8nNode): readonly Out[] {
+  const handler = Object.hasOwn(HANDLERS, node.kind) ? HANDLERS[node.kind] : undefined;
+  compiler.guards.note(node.name, handler?.isRouter === true || branchesOnError(node));
+  const arrival = compiler.arrivalAt(node);
+  if (arrival === null) return placeholder(compiler, node, null, message('import.nothing_arrives'));
+  if (node.raw.disabled === true || isPart(node)) return skip(compiler, node, arrival);
+  if (handler === undefined) return placeholder(compiler, node, arrival, message('import.unknown_node'));
+  const rollBack = compiler.mark();
+  try {
+    return run(compiler, node, handler);
+  } catch (error) {
+    const reason = reasonOf(error);
+    if (reason === null) throw error;
+    rollBack();
+    return placeholder(compiler, node, compiler.arrivalAt(node), reason);
+  }
+}
+
+/** Why a node can't be made; null for any other error. A RangeError comes from a value nested deeper than the stack allows. */
+function reasonOf(error: unknown): Message | null {
+  if (error instanceof Unmappable) return error.reason;
+  return error instanceof RangeError ? message('import.expression_unreadable') : null;
+}
+
+function branchesOnError({ raw }: N8nNode): boolean {
+  return raw.onError === 'continueErrorOutput';
+}
+
+function run(compiler: Compiler, node: N8nNode, handler: Handler): readonly Out[] {
+  const takes = typeof handler.takes === 'function' ? handler.takes(node) : handler.takes;
+  const step =
+    takes === 'list' ? listStep(compiler, node, handler) : itemStep(compiler, node, takes === 'join');
+  const outs = keepingFiles(step, handler.run(step));
+  if (!branchesOnError(node) || step.mainId === null) return outs;
+  const error: Out = {
+    exit: { id: step.mainId, handle: 'error' },
+    ref: {
+      kind: 'one',
+      path: `nodes.${step.mainId}.output`,
+      scope: step.scope,
+      owner: step.mainId,
+      shape: {
+        'error.message': ['error', 'message'],
+        error: ['error', 'message'],
+        message: ['error', 'message'],
+      },
+    },
+  };
+  return [...outs, error];
+}
+
+/** Nodes whose items keep the files of those that arrive. */
+const KEEPS_FILES = new Set(['set', 'merge', 'renameKeys', 'dateTime', 'noOp', 'wait']);
+
+function keepingFiles(step: Step, outs: readonly Out[]): readonly Out[] {
+  if (!KEEPS_FILES.has(step.node.kind)) return outs;
+  const files = [step.input, ...step.inputs].map((ref) => (ref?.kind === 'one' ? ref.files : undefined));
+  if (files.every((each) => each === undefined)) return outs;
+  const all: { readonly [name: string]: string } = Object.assign({}, ...files);
+  return outs.map((out) => (out.ref.kind === 'one' ? { ...out, ref: { ...out.ref, files: all } } : out));
+}
+
+function itemStep(compiler: Compiler, node: N8nNode, isJoin: boolean): Step {
+  const arrival = compiler.arrivalAt(node);
+  if (arrival === null) throw new Unmappable(message('import.nothing_arrives'));
+  const { ref, exits } = arrival;
+  const extras = extrasOf(node);
+  if (isJoin || ref.kind === 'one')
+    return new Step(compiler, node, { scope: ref.scope, input: ref, after: exits, extras });
+  if (node.raw.executeOnce === true) {
+    const first = firstOf(compiler, node, arrival);
+    return new Step(compiler, node, { scope: ref.scope, input: first.ref, after: first.exits, extras });
+  }
+  const scope = compiler.openLoop(node, arrival);
+  const input = { kind: 'one' as const, path: 'item', scope, owner: null };
+  return new Step(compiler, node, { scope, input, after: [], extras });
+}
+
+/** The first item of a list; nothing follows if there is none. */
+function firstOf(compiler: Compiler, node: N8nNode, arrival: Arrival): Arrival {
+  const { ref } = arrival;
+  const guarded = ifAny(compiler, node, arrival);
+  const id = compiler.add(node, {
+    type: 'core.set',
+    label: `${node.name}: first item`,
+    config: { values: { item: template(`${ref.path} | first`) } },
+    scope: ref.scope,
+    after: guarded,
+  });
+  return {
+    ref: { kind: 'one', path: `nodes.${id}.output.item`, scope: ref.scope, owner: id },
+    exits: [{ id, handle: 'out' }],
+  };
+}
+
+/** A branch that is taken if there are items at all: n8n runs no node without any. */
+function ifAny(compiler: Compiler, node: N8nNode, { ref, exits }: Arrival) {
+  const id = compiler.add(node, {
+    type: 'core.if',
+    label: `${node.name}: any items?`,
+    config: { conditions: [{ left: template(`${ref.path} | length`), operator: 'greater_than', right: 0 }] },
+    scope: ref.scope,
+    after: exits,
+  });
+  return [{ id, handle: 'true' }];
+}
+
+function listStep(compiler: Compiler, node: N8nNode, handler: Handler): Step {
+  const inputs = new Set(compiler.linksInto(node.name).map(({ input }) => input));
+  const count = Math.max(0, ...inputs) + 1;
+  const isMulti = count > 1;
+  const arrivals = Array.from({ length: isMulti ? count : 1 }, (_, input) =>
+    inputs.has(input) ? compiler.arrivalAt(node, isMulti ? input : null) : null,
+  );
+  const known = arrivals.filter((arrival): arrival is Arrival => arrival !== null);
+  const scope = known.reduce<Scope | null>((all, { ref }) => {
+    const own = listScope(ref.scope);
+    return all === null || depthOf(own) < depthOf(all) ? own : all;
+  }, null);
+  if (scope === null) throw new Unmappable(message('import.nothing_arrives'));
+  const settled = arrivals.map((arrival) =>
+    arrival === null ? null : settle(compiler, node, arrival, scope),
+  );
+  const [first] = settled;
+  const exits = settled.flatMap((arrival) => arrival?.exits ?? []);
+  const needsItems = handler.collects === true && !isMulti && first?.ref.kind === 'many';
+  const after = needsItems && first != null ? ifAny(compiler, node, first) : exits;
+  const ref = first?.ref ?? null;
+  const input = ref?.kind === 'many' ? firstIn(ref) : ref;
+  return new Step(compiler, node, {
+    scope,
+    input: node.kind === 'code' || node.kind === 'function' ? ref : input,
+    inputs: settled.map((arrival) => arrival?.ref ?? null),
+    arrivals: settled.map((arrival) => arrival?.exits ?? []),
+    after,
+    extras: extrasOf(node),
+  });
+}
+
+/** What an expression without an index reads of a list. */
+function firstIn(ref: Arrival['ref']): Arrival['ref'] {
+  return ref.path.includes('|') ? ref : { ...ref, kind: 'one', path: `${ref.path}[0]` };
+}
+
+function settle(compiler: Compiler, node: N8nNode, { ref, exits }: Arrival, scope: Scope): Arrival {
+  if (ref.scope === scope) return { ref, exits };
+  const [exit = { id: '', handle: 'out' }] = exits;
+  const left = compiler.leave(node, { exit, ref }, scope);
+  return { ref: left.ref, exits: [left.exit] };
+}
+
+function depthOf(scope: Scope): number {
+  let depth = 0;
+  for (let around = scope.parent; around !== null; around = around.parent) depth += 1;
+  return depth;
+}
+
+/** Retries and what follows an error, as n8n keeps them. */
+function extrasOf({ raw }: N8nNode): NodeExtras {
+  const tries = Number(raw.maxTries ?? 3);
+  const wait = Number(raw.waitBetweenTries ?? 1000);
+  const retry =
+    raw.retryOnFail === true
+      ? {
+          retry: {
+            max_attempts: Number.isInteger(tries) ? Math.min(Math.max(tries, 1), 20) : 3,
+            backoff_ms: Number.isInteger(wait) ? Math.min(Math.max(wait, 0), 86_400_000) : 1000,
+          },
+        }
+      : {};
+  if (raw.onError === 'continueErrorOutput') return { ...retry, on_error: 'branch' };
+  if (raw.onError === 'continueRegularOutput' || raw.continueOnFail === true)
+    return { ...retry, on_error: 'continue' };
+  return retry;
+}
+
+/** What is connected to a node that was made is part of it. */
+function mapParts(workflow: N8nWorkflow, report: Report, name: string, depth: number): void {
+  if (!report.has(name) || depth > 10) return;
+  for (const { part, of } of workflow.parts) {
+    const node = workflow.nodes.get(part);
+    if (of !== name || node === undefined || report.has(part)) continue;
+    report.mapped(at(node));
+    mapParts(workflow, report, part, depth + 1);
+  }
+}
+
+/** Reports what no trigger reaches, and notes, which are part of the first workflow. */
+function completed(
+  workflow: N8nWorkflow,
+  workflows: readonly ImportedWorkflow[],
+  report: Report,
+): readonly ImportedWorkflow[] {
+  for (const node of workflow.nodes.values()) mapParts(workflow, report, node.name, 0);
+  for (const node of workflow.nodes.values()) {
+    if (report.has(node.name)) continue;
+    if (node.kind === 'stickyNote') report.mapped(at(node));
+    else if (isTrigger(node)) report.approximated(at(node), message('import.spare_trigger'));
+    else report.approximated(at(node), message('import.never_runs'));
+  }
+  for (const name of workflow.duplicates)
+    for (const node of workflow.nodes.values())
+      if (node.name === name) report.approximated(at(node), message('import.duplicate_name'));
+  return workflows;
+}
