@@ -25,7 +25,8 @@ const MAY_IMPORT = {
   chat: ['database', 'engine', 'runtime'],
   identity: ['admin-api', 'database', 'engine', 'errors', 'secrets'],
   ports: ['database', 'egress', 'engine', 'runtime'],
-  listening: ['database', 'egress', 'engine', 'files', 'polling', 'ports', 'runtime'],
+  kafka: ['egress', 'engine'],
+  listening: ['database', 'egress', 'engine', 'files', 'kafka', 'polling', 'ports', 'runtime'],
   credentials: [
     'admin-api',
     'database',

@@ -21,6 +21,7 @@ export const CREDENTIAL_TYPES = [
   'sql',
   'redis',
   'mqtt',
+  'kafka',
   'ai',
   'chat',
 ] as const;
@@ -174,6 +175,15 @@ export type Credential =
       readonly type: 'mqtt';
       readonly host: string;
       readonly port: number;
+      readonly username: string | null;
+      readonly password: string | null;
+      readonly tls: 'off' | 'require' | 'verify';
+    }
+  | {
+      readonly type: 'kafka';
+      /** Of the brokers that are asked first: `host:port`, separated by commas. */
+      readonly brokers: string;
+      readonly mechanism: 'none' | 'plain' | 'scram_sha_256' | 'scram_sha_512';
       readonly username: string | null;
       readonly password: string | null;
       readonly tls: 'off' | 'require' | 'verify';

@@ -34,6 +34,14 @@ export type ListenSource =
       /** Identifies the session that the broker keeps; empty: made from the workflow's id. */
       readonly clientId: string;
     }
+  | {
+      readonly kind: 'kafka';
+      readonly credentialId: number;
+      readonly topics: readonly string[];
+      /** Empty: made from the workflow's id. */
+      readonly group: string;
+      readonly existing: 'skip' | 'start';
+    }
   | { readonly kind: 'postgresql'; readonly credentialId: number; readonly channels: readonly string[] }
   | { readonly kind: 'sqs'; readonly credentialId: number; readonly queueUrl: string };
 
