@@ -16,13 +16,16 @@ export interface Metadata {
   readonly topics: readonly TopicMetadata[];
 }
 
-/** Where topics are. None is made by asking. */
+/** Where topics are. None is made by asking, unless the broker is too old to be told. */
 export function metadata(version: number, topics: readonly string[]): Request<Metadata> {
   return {
     ...{ api: 'metadata', version },
-    write: (writer) => void writer.array(topics, (topic) => writer.string(topic)).int8(0),
+    write: (writer) => {
+      writer.array(topics, (topic) => writer.string(topic));
+      if (version >= 4) writer.int8(0);
+    },
     read: (reader) => {
-      reader.int32();
+      if (version >= 3) reader.int32();
       const brokers = reader.array(() => {
         const id = reader.int32();
         const address = { host: reader.text(), port: reader.int32() };

@@ -36,7 +36,7 @@ const SPOKEN = {
   produce: [3],
   fetch: [11, 4],
   listOffsets: [2],
-  metadata: [4],
+  metadata: [4, 2],
   offsetCommit: [7, 2],
   offsetFetch: [3],
   findCoordinator: [1],
