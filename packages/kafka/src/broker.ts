@@ -219,14 +219,11 @@ export class BrokerConnection {
     if (next === undefined || this.#length < this.#size) return false;
     const body = this.#take(this.#size);
     this.#size = null;
+    if (body.readInt32BE(0) !== next.id) throw new KafkaProtocolError('it answers another request');
     this.#pending.shift();
     clearTimeout(next.timer);
     const release = this.#release;
     this.#release = () => undefined;
-    if (body.readInt32BE(0) !== next.id) {
-      release();
-      throw new KafkaProtocolError('it answers another request');
-    }
     next.resolve({ body: body.subarray(4), release });
     return true;
   }

@@ -19,8 +19,8 @@ const APIS: { readonly [name: string]: readonly [key: number, min: number, max: 
   LeaveGroup: [13, 0, 3],
   SyncGroup: [14, 0, 3],
   SaslHandshake: [17, 0, 1],
-  ApiVersions: [18, 0, 3],
-  SaslAuthenticate: [36, 0, 1],
+  ApiVersions: [18, 0, 0],
+  SaslAuthenticate: [36, 0, 0],
 };
 const NAMES = new Map(Object.entries(APIS).map(([name, [key]]) => [key, name]));
 
@@ -82,7 +82,8 @@ export class KafkaTestCluster {
   }
 
   port(broker: number): number {
-    return (this.#servers[broker]?.address() as AddressInfo).port;
+    const address = this.#servers[broker]?.address() as AddressInfo | undefined;
+    return address?.port ?? 0;
   }
 
   get connections(): number {
@@ -210,7 +211,7 @@ export class KafkaTestCluster {
     const error = this.errors.get(name) ?? 0;
     switch (name) {
       case 'ApiVersions':
-        return this.#versions();
+        return this.#versions(version === 0 ? 0 : 35);
       case 'SaslHandshake': {
         const mechanism = input.str() ?? '';
         const isKnown = this.mechanisms.includes(mechanism);
@@ -226,7 +227,7 @@ export class KafkaTestCluster {
         return new Out().i16(0).str(null).blob(answer.answer);
       }
       case 'Metadata':
-        return this.#metadata(input, error);
+        return this.#metadata(version, input, error);
       case 'FindCoordinator': {
         input.str();
         const broker = this.#servers.length - 1;
@@ -243,17 +244,18 @@ export class KafkaTestCluster {
     }
   }
 
-  #versions(): Out {
-    const out = new Out().i16(0);
+  /** In the oldest format, also to clients that ask in a newer one, so that they ask again. */
+  #versions(error: number): Out {
+    const out = new Out().i16(error);
     return out.list(Object.entries(APIS), ([name, [key, min, max]]) => {
       const newest = this.newest.get(name) ?? max;
       out.i16(key).i16(Math.min(min, newest)).i16(newest);
     });
   }
 
-  #metadata(input: In, error: number): Out {
+  #metadata(version: number, input: In, error: number): Out {
     const wanted = input.list(() => input.str() ?? '');
-    const out = new Out().i32(0);
+    const out = version >= 3 ? new Out().i32(0) : new Out();
     out.list(this.#servers.keys(), (id) => out.i32(id).str(this.advertised).i32(this.port(id)).str(null));
     out.str('test-cluster').i32(0);
     return out.list(wanted, (topic) => {

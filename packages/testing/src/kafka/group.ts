@@ -23,6 +23,8 @@ export class Group {
   generation = 0;
   #members: Member[] = [];
   #isJoining = false;
+  /** What the leader of this generation has assigned; null until it has. */
+  #assignments: ReadonlyMap<string, Buffer> | null = null;
   #count = 0;
 
   get members(): readonly { readonly id: string; readonly instance: string | null }[] {
@@ -57,9 +59,10 @@ export class Group {
     const { promise, resolve } = Promise.withResolvers<{ error: number; assignment: Buffer }>();
     const own = this.#members.find((each) => each.id === id);
     if (own !== undefined) own.sync = resolve;
-    if (assignments.size > 0) {
+    if (assignments.size > 0) this.#assignments = assignments;
+    if (this.#assignments !== null) {
       for (const member of this.#members) {
-        member.sync?.({ error: 0, assignment: assignments.get(member.id) ?? Buffer.alloc(0) });
+        member.sync?.({ error: 0, assignment: this.#assignments.get(member.id) ?? Buffer.alloc(0) });
         member.sync = null;
       }
     }
@@ -99,6 +102,7 @@ export class Group {
   #complete(): void {
     if (!this.#members.every(({ join }) => join !== null) || this.#members.length === 0) return;
     this.generation += 1;
+    this.#assignments = null;
     this.#isJoining = false;
     const leader = this.#members[0]?.id ?? '';
     const members = this.#members.map(({ id, instance, subscription }) => ({ id, instance, subscription }));
