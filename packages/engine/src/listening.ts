@@ -5,6 +5,8 @@ export type ListenSource =
   | {
       readonly kind: 'imap';
       readonly credentialId: number;
+      /** Signs in with a token of an `oauth2` credential, for this mailbox on this server; null: the credential is an `imap` one. */
+      readonly oauth: { readonly mailbox: string; readonly host: string; readonly port: number } | null;
       readonly folder: string;
       readonly onlyUnseen: boolean;
       /** Parts of the header that messages must contain; empty: any. */
