@@ -31,6 +31,8 @@ const MAY_IMPORT = {
   ports: ['database', 'egress', 'engine', 'runtime'],
   'own-connectors': ['connectors', 'database', 'engine', 'errors', 'identity'],
   listening: ['database', 'egress', 'engine', 'files', 'polling', 'ports', 'runtime'],
+  kafka: ['egress', 'engine'],
+  listening: ['database', 'egress', 'engine', 'files', 'kafka', 'polling', 'ports', 'runtime'],
   credentials: [
     'admin-api',
     'database',

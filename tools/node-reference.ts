@@ -22,6 +22,7 @@ const GUIDES: { readonly [type: string]: string } = {
   'trigger.email': 'triggers.md#listening',
   'trigger.redis': 'triggers.md#listening',
   'trigger.mqtt': 'triggers.md#listening',
+  'trigger.kafka': 'triggers.md#listening',
   'trigger.postgresql': 'triggers.md#listening',
   'trigger.sqs': 'triggers.md#listening',
   'ai.generate': 'ai.md',

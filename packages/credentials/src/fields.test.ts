@@ -37,6 +37,7 @@ const LEAST: Readonly<Record<CredentialType, JsonObject>> = {
   imap: { host: 'imap.example.com', username: 'ada', password: 'canary' },
   redis: { host: 'redis.example.com' },
   mqtt: { host: 'mqtt.example.com' },
+  kafka: { brokers: 'kafka.example.com:9093', username: 'ada', password: 'canary' },
   sql: { host: 'db.example.com', database: 'd', username: 'u', password: 'canary' },
   ai: { api_key: 'canary' },
   chat: { service: 'slack', token: 'canary' },

@@ -43,6 +43,20 @@ export function checkMeaning(type: CredentialType, fields: JsonObject): FieldErr
         message('service.credential_login_incomplete'),
       );
       break;
+    case 'kafka': {
+      const signsIn = fields.mechanism !== 'none';
+      check(
+        given('username') === signsIn,
+        'username',
+        message(signsIn ? 'service.credential_kafka_login' : 'service.credential_kafka_no_login'),
+      );
+      check(
+        given('password') === signsIn,
+        'password',
+        message(signsIn ? 'service.credential_kafka_login' : 'service.credential_kafka_no_login'),
+      );
+      break;
+    }
     case 'ai':
       check(
         !given('base_url') || isWebAddress(text('base_url'), true),

@@ -21,6 +21,11 @@ import {
 
 const HOST_PATTERN = '^[A-Za-z0-9]([A-Za-z0-9._-]{0,252}|[0-9A-Fa-f:.]*)$|^\\[[0-9A-Fa-f:.]+\\]$';
 
+/** Names and addresses with ports, or without: then it is 9092. */
+const BROKERS_PATTERN =
+  '^\\s*([A-Za-z0-9._-]+|\\[[0-9A-Fa-f:.]+\\])(:[0-9]{1,5})?(\\s*,\\s*([A-Za-z0-9._-]+|\\[[0-9A-Fa-f:.]+\\])(:[0-9]{1,5})?){0,19}\\s*$';
+const SIGNING_IN = { mechanism: ['plain', 'scram_sha_256', 'scram_sha_512'] };
+
 function host(title: string, description: string) {
   return Type.String({ title, description, pattern: HOST_PATTERN, maxLength: 255 });
 }
@@ -122,6 +127,35 @@ export const credentialSchemas = {
     password: optionalSecret('Password', 'Empty when the broker asks for none.'),
     tls: tls(),
   }),
+  kafka: fields(
+    'Kafka cluster',
+    'Brokers that speak the protocol of Apache Kafka, such as Redpanda, Confluent Cloud or Amazon MSK.',
+    {
+      brokers: Type.String({
+        title: 'Brokers',
+        description: 'One or more, as host:port, separated by commas. They name the other ones.',
+        pattern: BROKERS_PATTERN,
+        maxLength: 1_000,
+      }),
+      tls: tls(),
+      mechanism: labelled(
+        choice(
+          'Sign-in',
+          'scram_sha_256, scram_sha_512: the password stays here. plain: it is sent, so only with encryption. none: no sign-in.',
+          ['none', 'plain', 'scram_sha_256', 'scram_sha_512'],
+          'scram_sha_512',
+        ),
+        {
+          none: 'None',
+          plain: 'PLAIN',
+          scram_sha_256: 'SCRAM-SHA-256',
+          scram_sha_512: 'SCRAM-SHA-512',
+        },
+      ),
+      username: shownFor(optionalText('User name', 'Or the API key of a hosted cluster.', 255), SIGNING_IN),
+      password: shownFor(optionalSecret('Password', 'Or the secret of an API key.'), SIGNING_IN),
+    },
+  ),
   ai: fields('AI provider', 'Whose models answer.', {
     provider: labelled(
       choice('Provider', 'Whose interface the server speaks.', AI_PROVIDERS, 'openai_compatible'),

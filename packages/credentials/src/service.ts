@@ -71,6 +71,12 @@ export function createCredentialService(deps: CredentialServiceDeps): OpenCreden
           onSecret: caller.onSecret,
         });
       },
+      async token(id, { url, refused }, signal) {
+        const { row, credential } = await openRow(id, { types: ['oauth2'], url });
+        const token = await tokens.find({ row, credential }, signal, refused?.generation);
+        for (const secret of token?.secrets ?? []) caller.onSecret(secret);
+        return token === null ? null : { text: token.text, generation: token.generation };
+      },
     };
   };
 }

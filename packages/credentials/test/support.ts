@@ -42,6 +42,7 @@ export const FIELDS: Readonly<Record<CredentialType, JsonObject>> = {
   imap: { host: 'imap.example.com', username: 'ada', password: 'canary-imap' },
   redis: { host: 'redis.example.com', username: 'ada', password: 'canary-redis' },
   mqtt: { host: 'mqtt.example.com', username: 'ada', password: 'canary-mqtt' },
+  kafka: { brokers: 'kafka.example.com:9093', username: 'ada', password: 'canary-kafka' },
   sql: { host: 'db.example.com', database: 'shop', username: 'ada', password: 'canary-sql' },
   ai: { provider: 'anthropic', api_key: 'canary-ai' },
   chat: { service: 'slack', webhook_url: 'https://hooks.example.com/canary-hook', token: 'canary-bot' },

@@ -630,9 +630,9 @@ CREATE TABLE credentials (
   CONSTRAINT credentials_pkey PRIMARY KEY (id),
   CONSTRAINT credentials_check CHECK (((key_id IS NULL) = (ciphertext IS NULL))),
   CONSTRAINT credentials_hosts_check CHECK ((cardinality(hosts) <= 50)),
-  CONSTRAINT credentials_hosts_needed CHECK (((type = ANY (ARRAY['secret'::text, 'smtp'::text, 'imap'::text, 'sql'::text, 'redis'::text, 'mqtt'::text, 'ai'::text, 'chat'::text])) OR (cardinality(hosts) > 0))),
+  CONSTRAINT credentials_hosts_needed CHECK (((type = ANY (ARRAY['secret'::text, 'smtp'::text, 'imap'::text, 'sql'::text, 'redis'::text, 'mqtt'::text, 'kafka'::text, 'ai'::text, 'chat'::text])) OR (cardinality(hosts) > 0))),
   CONSTRAINT credentials_name_check CHECK (((char_length(name) >= 1) AND (char_length(name) <= 255))),
-  CONSTRAINT credentials_type_check CHECK ((type = ANY (ARRAY['bearer'::text, 'basic'::text, 'header'::text, 'query'::text, 'digest'::text, 'oauth2'::text, 'google_service_account'::text, 'aws'::text, 'jwt'::text, 'client_certificate'::text, 'secret'::text, 'smtp'::text, 'imap'::text, 'sql'::text, 'redis'::text, 'mqtt'::text, 'ai'::text, 'chat'::text])))
+  CONSTRAINT credentials_type_check CHECK ((type = ANY (ARRAY['bearer'::text, 'basic'::text, 'header'::text, 'query'::text, 'digest'::text, 'oauth2'::text, 'google_service_account'::text, 'aws'::text, 'jwt'::text, 'client_certificate'::text, 'secret'::text, 'smtp'::text, 'imap'::text, 'sql'::text, 'redis'::text, 'mqtt'::text, 'kafka'::text, 'ai'::text, 'chat'::text])))
 );
 
 CREATE TABLE data_entries (

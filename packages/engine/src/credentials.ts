@@ -21,6 +21,7 @@ export const CREDENTIAL_TYPES = [
   'sql',
   'redis',
   'mqtt',
+  'kafka',
   'ai',
   'chat',
 ] as const;
@@ -179,6 +180,15 @@ export type Credential =
       readonly tls: 'off' | 'require' | 'verify';
     }
   | {
+      readonly type: 'kafka';
+      /** Of the brokers that are asked first: `host:port`, separated by commas. */
+      readonly brokers: string;
+      readonly mechanism: 'none' | 'plain' | 'scram_sha_256' | 'scram_sha_512';
+      readonly username: string | null;
+      readonly password: string | null;
+      readonly tls: 'off' | 'require' | 'verify';
+    }
+  | {
       readonly type: 'ai';
       readonly provider: AiProvider;
       /** Null: the provider's default. */
@@ -212,6 +222,13 @@ export interface AuthenticatedRequest {
   send(signal: AbortSignal): Promise<HttpResponse>;
 }
 
+/** A token that an `oauth2` credential has now. */
+export interface AccessToken {
+  readonly text: string;
+  /** Which of the credential's it is. */
+  readonly generation: number;
+}
+
 export interface CredentialService {
   /**
    * Decrypts a credential of the execution's organisation. From then on its secrets are masked in the node's output.
@@ -228,4 +245,16 @@ export interface CredentialService {
    * @throws ServiceError as {@link open}; invalid_config when the request already has what the credential would add
    */
   authenticate(id: number, request: HttpRequest): Promise<AuthenticatedRequest>;
+  /**
+   * A token of an `oauth2` credential, for protocols other than HTTP. From then on it is masked in the node's output.
+   * @param use.url names the host that it will be sent to, which the credential must be bound to
+   * @param use.refused the one that a server didn't accept
+   * @returns null if that can't be replaced by a better one
+   * @throws ServiceError as {@link open}; credential_not_connected, credential_disconnected, credential_token_refused, credential_token_unavailable
+   */
+  token(
+    id: number,
+    use: { readonly url: string; readonly refused?: AccessToken },
+    signal: AbortSignal,
+  ): Promise<AccessToken | null>;
 }

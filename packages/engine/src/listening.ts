@@ -5,6 +5,8 @@ export type ListenSource =
   | {
       readonly kind: 'imap';
       readonly credentialId: number;
+      /** Signs in with a token of an `oauth2` credential, for this mailbox on this server; null: the credential is an `imap` one. */
+      readonly oauth: { readonly mailbox: string; readonly host: string; readonly port: number } | null;
       readonly folder: string;
       readonly onlyUnseen: boolean;
       /** Parts of the header that messages must contain; empty: any. */
@@ -33,6 +35,14 @@ export type ListenSource =
       readonly topics: readonly string[];
       /** Identifies the session that the broker keeps; empty: made from the workflow's id. */
       readonly clientId: string;
+    }
+  | {
+      readonly kind: 'kafka';
+      readonly credentialId: number;
+      readonly topics: readonly string[];
+      /** Empty: made from the workflow's id. */
+      readonly group: string;
+      readonly existing: 'skip' | 'start';
     }
   | { readonly kind: 'postgresql'; readonly credentialId: number; readonly channels: readonly string[] }
   | { readonly kind: 'sqs'; readonly credentialId: number; readonly queueUrl: string };

@@ -135,10 +135,13 @@ export interface MailMessage {
   readonly messageId: string;
 }
 
+/** Where mails are submitted, and as whom: with a password, with a token of OAuth 2.0 (XOAUTH2), or without signing in. */
+export type MailServer = Omit<CredentialOf<'smtp'>, 'type'> & { readonly accessToken?: string };
+
 export interface MailService {
-  /** Submits the message to the credential's SMTP server. @throws ServiceError mail_* */
+  /** Submits the message to an SMTP server. @throws ServiceError mail_* */
   send(
-    credential: CredentialOf<'smtp'>,
+    server: MailServer,
     message: MailMessage,
     signal: AbortSignal,
   ): Promise<{

@@ -8,6 +8,7 @@ const DRIVERS: { readonly [K in Kind]: Driver<ListenSourceOf<K>> } = {
   imap: lazy(async () => (await import('./imap/connect.ts')).connectToMailbox, true),
   redis: lazy(async () => (await import('./redis/connect.ts')).connectToRedis),
   mqtt: lazy(async () => (await import('./mqtt/connect.ts')).connectToMqtt),
+  kafka: lazy(async () => (await import('./kafka/connect.ts')).connectToKafka),
   postgresql: lazy(async () => (await import('./postgresql/connect.ts')).connectToPostgresql),
   sqs: lazy(async () => (await import('./sqs/connect.ts')).connectToSqs),
 };

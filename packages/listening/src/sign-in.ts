@@ -10,7 +10,7 @@ const TEST_CLIENT = 'millrace-test';
  */
 export async function signIn(
   sockets: GuardedSockets,
-  credential: CredentialOf<'imap' | 'redis' | 'mqtt'>,
+  credential: CredentialOf<'imap' | 'redis' | 'mqtt' | 'kafka'>,
   signal: AbortSignal,
 ): Promise<void> {
   switch (credential.type) {
@@ -30,6 +30,13 @@ export async function signIn(
       const { MqttClient } = await import('./mqtt/client.ts');
       const client = await MqttClient.open(sockets, credential, TEST_CLIENT, signal);
       client.close();
+      return;
+    }
+    case 'kafka': {
+      const { KafkaCluster } = await import('@millrace/kafka/cluster');
+      const cluster = await KafkaCluster.open({ sockets, credential, signal });
+      // Brokers that want a sign-in say so only now.
+      await cluster.leaders([]).finally(() => cluster.close());
     }
   }
 }

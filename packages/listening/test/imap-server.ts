@@ -1,5 +1,6 @@
 import type { AddressInfo } from 'node:net';
 import { createServer, type Server, type Socket } from 'node:net';
+import { createServer as createTlsServer } from 'node:tls';
 
 export interface StoredMail {
   readonly uid: number;
@@ -20,16 +21,20 @@ export class ImapServer {
   readonly #sessions = new Set<Session>();
   #uid = 0;
 
-  private constructor() {
-    this.#server = createServer((socket) => {
+  /** Tokens that are accepted. */
+  readonly tokens = new Set<string>();
+
+  private constructor(tls?: { readonly cert: string; readonly key: string }) {
+    const serve = (socket: Socket): void => {
       const session = new Session(this, socket);
       this.#sessions.add(session);
       socket.on('close', () => this.#sessions.delete(session));
-    });
+    };
+    this.#server = tls === undefined ? createServer(serve) : createTlsServer(tls, serve);
   }
 
-  static async start(): Promise<ImapServer> {
-    const made = new ImapServer();
+  static async start(tls?: { readonly cert: string; readonly key: string }): Promise<ImapServer> {
+    const made = new ImapServer(tls);
     await new Promise<void>((resolve) => made.#server.listen(0, '127.0.0.1', resolve));
     return made;
   }
@@ -134,6 +139,14 @@ class Session {
         if (/canary-pass/.test(rest)) ok();
         else this.#say(`${tag} NO [AUTHENTICATIONFAILED] ${rest}`);
         return;
+      case 'AUTHENTICATE': {
+        const said = Buffer.from(rest.replace('XOAUTH2 ', ''), 'base64').toString();
+        const [user, bearer = '', ...end] = said.split('\x01');
+        const isKnown = this.#server.tokens.has(bearer.replace('auth=Bearer ', ''));
+        if (user === 'user=orders@example.com' && isKnown && end.join() === ',') ok();
+        else this.#say(`${tag} NO [AUTHENTICATIONFAILED] ${said}`);
+        return;
+      }
       case 'LIST':
         if (/^"" ""$/.test(rest)) this.#say('* LIST (\\Noselect) "/" ""');
         else for (const folder of this.#server.folders.keys()) this.#say(`* LIST () "/" "${folder}"`);

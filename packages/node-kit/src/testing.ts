@@ -186,6 +186,10 @@ function fakeServices(
         if (!isWanted) throw noneFits(id);
         return credential as never;
       },
+      async token(id) {
+        if (credential?.type !== 'oauth2') throw noneFits(id);
+        return { text: 'an-access-token', generation: 1 };
+      },
       ...credentials,
     },
     mail: {

@@ -245,6 +245,7 @@ const TO_FILL_IN: { readonly [type: string]: readonly string[] } = {
   'trigger.email': ['credential_id'],
   'trigger.redis': ['credential_id', 'stream'],
   'trigger.mqtt': ['credential_id', 'topics'],
+  'trigger.kafka': ['credential_id', 'topics'],
   'trigger.postgresql': ['credential_id', 'channels'],
   'trigger.sqs': ['credential_id', 'queue_url'],
   'core.if': ['conditions/0/left'],

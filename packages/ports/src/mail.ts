@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import type { GuardedSockets } from '@millrace/egress/guarded-socket';
-import type { CredentialOf, MailMessage, MailService } from '@millrace/engine';
+import type { CredentialOf, MailMessage, MailServer, MailService } from '@millrace/engine';
 import type { Caller } from '@millrace/runtime/node-services';
 import { countedSockets } from './counted-sockets.ts';
 import { toMailError } from './mail/errors.ts';
@@ -63,7 +63,7 @@ export async function signInToMailServer(
 /** Opens a connection to the credential's server for some work, then closes it. */
 async function withServer<Result>(
   sockets: GuardedSockets,
-  credential: CredentialOf<'smtp'>,
+  credential: MailServer,
   { silenceMs, signal }: { readonly silenceMs: number; readonly signal: AbortSignal },
   work: (open: { readonly transport: Transport; readonly socket: Socket }) => Promise<Result>,
 ): Promise<Result> {
@@ -87,12 +87,7 @@ async function withServer<Result>(
 type Library = typeof import('nodemailer')['default'];
 type Transport = ReturnType<typeof createTransport>;
 
-function createTransport(
-  library: Library,
-  credential: CredentialOf<'smtp'>,
-  socket: Socket,
-  silenceMs: number,
-) {
+function createTransport(library: Library, credential: MailServer, socket: Socket, silenceMs: number) {
   return library.createTransport({
     ...connectionOptions(credential, silenceMs),
     connection: socket,
@@ -103,9 +98,14 @@ function createTransport(
 }
 
 function connectionOptions(
-  { host, port, security, username, password }: CredentialOf<'smtp'>,
+  { host, port, security, username, password, accessToken }: MailServer,
   silenceMs: number,
 ) {
+  // Without a refresh token the library only uses this one, and asks nobody for another.
+  const login =
+    accessToken === undefined
+      ? { user: username ?? '', pass: password ?? '' }
+      : { type: 'OAuth2' as const, user: username ?? '', accessToken };
   return {
     host,
     port,
@@ -114,7 +114,7 @@ function connectionOptions(
     ignoreTLS: security === 'none',
     greetingTimeout: silenceMs,
     socketTimeout: silenceMs,
-    ...(username === null ? {} : { auth: { user: username, pass: password ?? '' }, forceAuth: true }),
+    ...(username === null ? {} : { auth: login, forceAuth: true }),
   };
 }
 

@@ -121,6 +121,24 @@ describe('sending', () => {
     });
   });
 
+  it('signs in with a token (XOAUTH2), and says when it is not accepted', async () => {
+    cleanUps.push(trustTestCertificate());
+    const server = await startSmtp({
+      authMethods: ['XOAUTH2'],
+      onAuth: ({ username, accessToken }, _session, callback) =>
+        callback(null, accessToken === PASSWORD ? { user: username ?? '' } : { data: { status: '401' } }),
+    });
+    const login = { ...credential(server.port, { password: null }), accessToken: PASSWORD };
+    await mail.send(login, message, never);
+    expect(server.received[0]).toMatchObject({ isSecure: true, user: 'ada' });
+    const refused = await errorOf(mail.send({ ...login, accessToken: 'old-canary' }, message, never));
+    expect(refused).toMatchObject({
+      code: 'mail_auth_failed',
+      explanation: { key: 'ports.token_sign_in_refused' },
+    });
+    expect(refused.message).not.toContain('canary');
+  });
+
   it('accepts a certificate for the address if the host is one', async () => {
     cleanUps.push(trustTestCertificate());
     const server = await startSmtp();

@@ -8,6 +8,7 @@ export { jitterMs, nextFires } from './schedule/next-fires.ts';
 export { triggerChat } from './trigger-chat.ts';
 export { triggerEmail } from './trigger-email.ts';
 export { triggerForm } from './trigger-form.ts';
+export { triggerKafka } from './trigger-kafka.ts';
 export { triggerManual } from './trigger-manual.ts';
 export { triggerMqtt } from './trigger-mqtt.ts';
 export { triggerPoll } from './trigger-poll.ts';

@@ -10,6 +10,7 @@ test('reads unread mails of the inbox, and marks them as read, unless settings s
   expect(sourceOf(triggerEmail, MAILBOX)).toEqual({
     kind: 'imap',
     credentialId: 3,
+    oauth: null,
     folder: 'INBOX',
     onlyUnseen: true,
     from: '',
@@ -31,11 +32,12 @@ test('reads every setting, without spaces around texts', () => {
       from_contains: ' @shop.example.com',
     },
     ...{ subject_contains: 'Order ', after: 'move', move_to: ' Done ', attachments: false },
-    ...{ existing: 'start', interval_s: 90 },
+    ...{ existing: 'start', interval_s: 90, mailbox: ' orders@example.com ', server: 'imap.example.com' },
   };
   expect(sourceOf(triggerEmail, config)).toEqual({
     kind: 'imap',
     credentialId: 4,
+    oauth: { mailbox: 'orders@example.com', host: 'imap.example.com', port: 993 },
     folder: 'INBOX/Orders',
     onlyUnseen: false,
     from: '@shop.example.com',
@@ -49,7 +51,7 @@ test('reads every setting, without spaces around texts', () => {
 });
 
 test('begins afresh only with another mailbox or folder', () => {
-  expect(triggerEmail.listening?.place).toEqual(['credential_id', 'folder']);
+  expect(triggerEmail.listening?.place).toEqual(['credential_id', 'folder', 'mailbox', 'server']);
 });
 
 test.each<[string, JsonObject, readonly string[]]>([
@@ -59,6 +61,9 @@ test.each<[string, JsonObject, readonly string[]]>([
   ['no mailbox', { credential_id: 0 }, ['/credential_id', 'selects no credential']],
   ['no folder to move to', { after: 'move' }, ['/move_to', 'Enter the folder that they are moved to']],
   ['spaces as that folder', { after: 'move', move_to: ' ' }, ['/move_to', 'Enter the folder']],
+  ['a mailbox without a server', { mailbox: 'a@example.com' }, ['/server', 'Enter both']],
+  ['a server without a mailbox', { server: 'imap.example.com' }, ['/mailbox', 'Enter both']],
+  ['an address as the server', { mailbox: 'a@x', server: 'https://x' }, ['/server', '']],
   ['spaces as the folder', { folder: ' ' }, ['/folder', 'is empty']],
   ['an empty folder', { folder: '' }, ['/folder', 'at least 1 character']],
   ['a long folder', { folder: 'x'.repeat(256) }, ['/folder', 'at most 255 characters']],

@@ -32,7 +32,11 @@ export const triggerEmail = checkedNode({
   icon: 'mail',
   kind: 'trigger',
   properties: {
-    credential_id: credentialProperty(['imap'], 'Credential', 'The mailbox.'),
+    credential_id: credentialProperty(
+      ['imap', 'oauth2'],
+      'Credential',
+      'The mailbox, or an OAuth 2.0 credential that may read it.',
+    ),
     folder: Type.String({
       title: 'Folder',
       description: 'Its name, with the separator of the server, such as INBOX/Invoices.',
@@ -86,6 +90,22 @@ export const triggerEmail = checkedNode({
       'Mails that are already there',
       'What happens to mails that are in the folder when the workflow is activated, or its mailbox or folder has changed.',
     ),
+    mailbox: Type.String({
+      title: 'Mailbox',
+      description: 'With an OAuth 2.0 credential: the e-mail address whose mailbox is read. Otherwise empty.',
+      maxLength: 255,
+      default: '',
+      'x-placeholder': 'orders@example.com',
+    }),
+    server: Type.String({
+      title: 'Server',
+      description:
+        'With an OAuth 2.0 credential: the IMAP server, to which its tokens are sent, encrypted. The credential must be bound to it.',
+      pattern: '^([A-Za-z0-9._-]+(:[0-9]{1,5})?)?$',
+      maxLength: 255,
+      default: '',
+      'x-placeholder': 'imap.gmail.com',
+    }),
     interval_s: Type.Integer({
       title: 'Interval',
       description: 'Seconds between two looks at servers that do not report new mails by themselves (IDLE).',
@@ -94,7 +114,15 @@ export const triggerEmail = checkedNode({
       default: 60,
     }),
   },
-  findGaps: ({ folder, after, move_to: moveTo = '' }) => [
+  findGaps: ({ folder, after, move_to: moveTo = '', mailbox = '', server = '' }) => [
+    ...(isBlank(mailbox) === isBlank(server)
+      ? []
+      : [
+          {
+            pointer: isBlank(mailbox) ? '/mailbox' : '/server',
+            message: message('nodes.mailbox_and_server'),
+          },
+        ]),
     ...(isBlank(folder) ? [{ pointer: '/folder', message: message('flow.no_value') }] : []),
     ...(after === 'move' && isBlank(moveTo)
       ? [{ pointer: '/move_to', message: message('nodes.move_to_empty') }]
@@ -104,6 +132,7 @@ export const triggerEmail = checkedNode({
     main: ['credential_id', 'folder', 'only_unseen', 'after', 'move_to', 'attachments'],
     sections: [
       { title: 'Filter', fields: ['from_contains', 'subject_contains'] },
+      { title: 'Sign-in with OAuth 2.0', fields: ['mailbox', 'server'] },
       { title: 'Start', fields: ['existing', 'interval_s'] },
     ],
   },
@@ -117,10 +146,11 @@ export const triggerEmail = checkedNode({
     },
   ],
   listening: {
-    place: ['credential_id', 'folder'],
+    place: ['credential_id', 'folder', 'mailbox', 'server'],
     source: (config) => ({
       kind: 'imap',
       credentialId: config.credential_id,
+      oauth: oauthOf(config.mailbox.trim(), config.server.trim()),
       folder: config.folder.trim(),
       onlyUnseen: config.only_unseen,
       from: config.from_contains.trim(),
@@ -134,6 +164,15 @@ export const triggerEmail = checkedNode({
   },
   run: (_config, context) => success({ data: context.triggerData }),
 });
+
+const IMAP_PORT = 993;
+
+/** Of an `oauth2` credential, which knows neither. */
+function oauthOf(mailbox: string, server: string) {
+  if (mailbox === '') return null;
+  const [host = '', port] = server.split(':');
+  return { mailbox, host, port: port === undefined ? IMAP_PORT : Number(port) };
+}
 
 /** Whether it is a text of which nothing is left without spaces. */
 function isBlank(value: JsonValue | undefined): boolean {

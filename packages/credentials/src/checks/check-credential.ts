@@ -117,7 +117,8 @@ async function tryType(
     }
     case 'imap':
     case 'redis':
-    case 'mqtt': {
+    case 'mqtt':
+    case 'kafka': {
       const credential = await open(type);
       await signIn(egress.sockets(organisationId), credential, signal);
       return works(credential.password === null ? 'connected' : 'accepted', hostOf(settings));
@@ -174,7 +175,7 @@ function checkUrl({ type }: CredentialRow, text: string | undefined): string | n
 }
 
 /** Types that name their host in a field. */
-const WITH_HOST: readonly CredentialType[] = ['smtp', 'imap', 'sql', 'redis', 'mqtt'];
+const WITH_HOST: readonly CredentialType[] = ['smtp', 'imap', 'sql', 'redis', 'mqtt', 'kafka'];
 
 /** The destination, if the test was aborted before it was reported. */
 function placeOf({ type, settings }: CredentialRow): string | null {
@@ -183,8 +184,12 @@ function placeOf({ type, settings }: CredentialRow): string | null {
 }
 
 function hostOf(settings: string): string {
-  const { host, port } = JSON.parse(settings) as { readonly host: string; readonly port: number };
-  return `${host}:${port}`;
+  const { host, port, brokers } = JSON.parse(settings) as {
+    readonly host?: string;
+    readonly port?: number;
+    readonly brokers?: string;
+  };
+  return brokers ?? `${host}:${port}`;
 }
 
 /** Messages from the other side may repeat what they were sent. */

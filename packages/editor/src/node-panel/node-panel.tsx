@@ -272,7 +272,7 @@ function polls({ kind, config_schema: { properties } }: NodeType): boolean {
 }
 
 /** Triggers that are told of what they start executions for. */
-const LISTENING = /^trigger\.(email|redis|mqtt|postgresql|sqs)$/;
+const LISTENING = /^trigger\.(email|redis|mqtt|kafka|postgresql|sqs)$/;
 
 /** Triggers read no values; only a webhook's response is rendered, after all nodes have ended. */
 function templatesOf({ kind, type }: NodeType): Pick<NodeFormProps, 'takesTemplates' | 'templatesBelow'> {

@@ -14,23 +14,31 @@ const SILENCE_MS = 60_000;
 /** IDLE is begun anew after this: servers and firewalls give up connections that are silent for longer. */
 const IDLE_MS = 240_000;
 
+/** Who signs in, and by what. */
+export type ImapLogin = Omit<CredentialOf<'imap'>, 'type' | 'password'> &
+  ({ readonly password: string } | { readonly accessToken: string });
+
 /**
- * Connects to the credential's server over a guarded socket, encrypted as configured, and signs in.
+ * Connects to the login's server over a guarded socket, encrypted as configured, and signs in: with a password, or with a token (XOAUTH2, or
+ * OAUTHBEARER where the server has it).
  * @throws ServiceError imap_*
  */
 export async function openImap(
   sockets: GuardedSockets,
-  credential: CredentialOf<'imap'>,
+  login: ImapLogin,
   signal: AbortSignal,
 ): Promise<ImapFlow> {
-  const { host, port, security, username, password } = credential;
+  const { host, port, security, username } = login;
   const tls = security === 'tls' ? { tls: { isVerified: true } } : {};
   const socket = await sockets.connect({ host, port, ...tls }, signal).catch((error: unknown) => {
     throw connectError(error, 'imap_connection_failed');
   });
   const client = new ImapFlow({
     ...{ host, port, secure: security === 'tls', doSTARTTLS: security === 'starttls' },
-    auth: { user: username, pass: password },
+    auth: {
+      user: username,
+      ...('password' in login ? { pass: login.password } : { accessToken: login.accessToken }),
+    },
     transport: transportOf(socket, host),
     ...{ logger: false, disableAutoIdle: true, maxIdleTime: IDLE_MS, disableCompression: true },
     ...{ greetingTimeout: SILENCE_MS / 4, socketTimeout: SILENCE_MS + IDLE_MS },
@@ -52,7 +60,7 @@ export async function openImap(
   } catch (error) {
     client.close();
     socket.destroy();
-    throw toImapError(error, credential);
+    throw toImapError(error, login);
   } finally {
     signal.removeEventListener('abort', giveUp);
   }
@@ -77,13 +85,17 @@ function transportOf(socket: Socket, host: string) {
 /** Any error of the library as one that a workflow's author can read. After a rejected login the server's words are left out. */
 export function toImapError(
   error: unknown,
-  { host, port }: Pick<CredentialOf<'imap'>, 'host' | 'port'>,
+  login: Pick<ImapLogin, 'host' | 'port'> & { readonly accessToken?: string },
 ): Error {
   if (error instanceof ServiceError) return error;
-  const where = `${host}:${port}`;
+  const where = `${login.host}:${login.port}`;
   if (error instanceof HttpClientError) return connectError(error, 'imap_connection_failed');
   if (isAuthenticationFailure(error)) {
-    return new ServiceError('imap_auth_failed', message('ports.sign_in_refused', { host: where }));
+    const isByToken = login.accessToken !== undefined;
+    const said = message(isByToken ? 'ports.token_sign_in_refused' : 'ports.sign_in_refused', {
+      host: where,
+    });
+    return new ServiceError('imap_auth_failed', said);
   }
   if (!(error instanceof Error)) return new Error('reading mails failed', { cause: error });
   const fault = error as Error & {

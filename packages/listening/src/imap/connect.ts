@@ -1,5 +1,5 @@
 import {
-  type CredentialOf,
+  type AccessToken,
   findFiles,
   isJsonObject,
   type JsonObject,
@@ -10,7 +10,7 @@ import {
 import { message } from '@millrace/messages';
 import type { FetchMessageObject, ImapFlow, SearchObject } from 'imapflow';
 import type { Batch, ConnectContext, Connection, Received } from '../source.ts';
-import { MAX_MAIL_BYTES, openImap, toImapError } from './client.ts';
+import { type ImapLogin, MAX_MAIL_BYTES, openImap, toImapError } from './client.ts';
 
 type Context = ConnectContext<ListenSourceOf<'imap'>>;
 
@@ -30,27 +30,52 @@ interface Position {
 
 /** Connects to a mailbox and waits for mails in a folder. */
 export async function connectToMailbox(context: Context): Promise<Connection> {
-  const { source, credentials, sockets, signal } = context;
-  const credential = await credentials.open(source.credentialId, { types: ['imap'] });
-  const client = await openImap(sockets, credential, signal);
-  const mailbox = new Mailbox(client, context, credential);
+  const { client, login } = await signIn(context);
+  const mailbox = new Mailbox(client, context, login);
   await mailbox.open();
   return mailbox;
+}
+
+type SignedIn = { readonly client: ImapFlow; readonly login: ImapLogin };
+
+/** With the password, or with the token that the credential has now, and once more with another if the server doesn't accept it. */
+async function signIn({ source, credentials, sockets, signal }: Context): Promise<SignedIn> {
+  const { credentialId, oauth } = source;
+  if (oauth === null) {
+    const login = await credentials.open(credentialId, { types: ['imap'] });
+    return { client: await openImap(sockets, login, signal), login };
+  }
+  const { mailbox: username, host, port } = oauth;
+  const url = `https://${host}:${port}/`;
+  const attempt = async ({ text: accessToken }: AccessToken): Promise<SignedIn> => {
+    const login = { host, port, security: 'tls', username, accessToken } as const;
+    return { client: await openImap(sockets, login, signal), login };
+  };
+  const token = await credentials.token(credentialId, { url }, signal);
+  if (token === null) throw new Error('a token is only missing after it was refused');
+  try {
+    return await attempt(token);
+  } catch (error) {
+    if (!(error instanceof ServiceError && error.code === 'imap_auth_failed')) throw error;
+    const next = await credentials.token(credentialId, { url, refused: token }, signal);
+    if (next === null) throw error;
+    return await attempt(next);
+  }
 }
 
 class Mailbox implements Connection {
   readonly #client: ImapFlow;
   readonly #context: Context;
-  readonly #credential: CredentialOf<'imap'>;
+  readonly #login: ImapLogin;
   #position: Position = { uid_validity: '', uid: 0 };
   #wake: () => void = () => undefined;
   /** Whether the server has spoken of new messages since they were last looked for. */
   #isDue = false;
 
-  constructor(client: ImapFlow, context: Context, credential: CredentialOf<'imap'>) {
+  constructor(client: ImapFlow, context: Context, login: ImapLogin) {
     this.#client = client;
     this.#context = context;
-    this.#credential = credential;
+    this.#login = login;
   }
 
   get position(): JsonValue {
@@ -120,7 +145,7 @@ class Mailbox implements Connection {
     if (!Array.isArray(found)) {
       throw new ServiceError(
         'imap_search_failed',
-        message('ports.imap_search_refused', { host: this.#credential.host }),
+        message('ports.imap_search_refused', { host: this.#login.host }),
       );
     }
     // `n:*` includes the newest message even if its UID is less than n.
@@ -210,20 +235,20 @@ class Mailbox implements Connection {
     try {
       return await work;
     } catch (error) {
-      throw toImapError(error, this.#credential);
+      throw toImapError(error, this.#login);
     }
   }
 
   #closed(): Error {
-    return toImapError(new Error('the server closed the connection'), this.#credential);
+    return toImapError(new Error('the server closed the connection'), this.#login);
   }
 
   #folderError(error: unknown, folder: string): Error {
     const refused = error === null || (error as { readonly responseStatus?: string }).responseStatus === 'NO';
-    if (!refused) return toImapError(error, this.#credential);
+    if (!refused) return toImapError(error, this.#login);
     return new ServiceError(
       'imap_folder_failed',
-      message('ports.imap_folder', { folder, host: this.#credential.host }),
+      message('ports.imap_folder', { folder, host: this.#login.host }),
     );
   }
 }

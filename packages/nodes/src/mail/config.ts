@@ -34,14 +34,35 @@ const attachmentSchema = Type.Object(
   { additionalProperties: false },
 );
 
+export const MAIL_CREDENTIALS = ['smtp', 'oauth2'] as const;
+
 /** The settings of email.send, as the editor shows them. */
 export const mailProperties = {
-  credential_id: credentialProperty(['smtp'], 'Credential', 'The SMTP server to send through.'),
+  credential_id: credentialProperty(
+    MAIL_CREDENTIALS,
+    'Credential',
+    'The SMTP server to send through, or an OAuth 2.0 credential that may send mails.',
+  ),
   from: text('From', 'An address, or a name and an address: Shop <shop@example.com>.', FILLED),
   to: addresses('To', 'A list of addresses, or text separated by commas.'),
   cc: addresses('Cc', 'Copies, visible to all recipients.'),
   bcc: addresses('Bcc', 'Copies, hidden from the other recipients.'),
   reply_to: text('Reply to', 'Where replies go, if not to the sender.'),
+  mailbox: Type.String({
+    title: 'Mailbox',
+    description:
+      'With an OAuth 2.0 credential: the e-mail address that mails are sent with. Otherwise empty.',
+    default: '',
+    maxLength: 255,
+  }),
+  server: Type.String({
+    title: 'Server',
+    description:
+      'With an OAuth 2.0 credential: the SMTP server, to which its tokens are sent, encrypted (port 587, or 465 as in smtp.example.com:465). The credential must be bound to it.',
+    default: '',
+    maxLength: 255,
+    'x-placeholder': 'smtp.gmail.com',
+  }),
   subject: text('Subject', 'A single line.', FILLED),
   text: Type.String({
     title: 'Text',

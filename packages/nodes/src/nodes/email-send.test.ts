@@ -229,3 +229,73 @@ describe('email.send: the outcome', () => {
     expect(JSON.stringify(result)).not.toContain('canary');
   });
 });
+
+describe('email.send: with a token', () => {
+  const oauth = { type: 'oauth2' } as never;
+  const config = { mailbox: 'shop@example.com', server: 'smtp.example.com' };
+
+  async function sendBy(more: JsonObject, refuses: number, better: boolean) {
+    const servers: unknown[] = [];
+    const tokens: unknown[] = [];
+    const { result } = await runNode(emailSend, {
+      credential: oauth,
+      services: {
+        credentials: {
+          async token(_id, use) {
+            tokens.push(use);
+            if (tokens.length > 1 && !better) return null;
+            return { text: `token-${tokens.length}`, generation: tokens.length };
+          },
+        } as never,
+        mail: {
+          async send(server) {
+            servers.push(server);
+            if (servers.length > refuses)
+              return { accepted: ['ada@example.org'], rejected: [], response: '250' };
+            throw new ServiceError('mail_auth_failed', verbatim('no'));
+          },
+        },
+      },
+      config: {
+        credential_id: 4,
+        from: 'a@example.com',
+        to: 'b@example.com',
+        subject: 's',
+        text: 't',
+        ...config,
+        ...more,
+      },
+    });
+    return { result, servers, tokens };
+  }
+
+  it('signs in as the mailbox at the server that the credential is bound to', async () => {
+    const { result, servers, tokens } = await sendBy({}, 0, false);
+    expect(result).toMatchObject({ kind: 'success' });
+    expect(tokens).toEqual([{ url: 'https://smtp.example.com:587/' }]);
+    const login = { username: 'shop@example.com', password: null, accessToken: 'token-1' };
+    expect(servers).toEqual([{ host: 'smtp.example.com', port: 587, security: 'starttls', ...login }]);
+  });
+
+  it('encrypts from the first byte on port 465', async () => {
+    const { servers } = await sendBy({ server: 'smtp.example.com:465' }, 0, false);
+    expect(servers).toMatchObject([{ port: 465, security: 'tls' }]);
+  });
+
+  it('tries a token that is newer than the one that was refused, once', async () => {
+    const { result, servers, tokens } = await sendBy({}, 1, true);
+    expect(result).toMatchObject({ kind: 'success' });
+    expect(servers).toMatchObject([{ accessToken: 'token-1' }, { accessToken: 'token-2' }]);
+    expect(tokens[1]).toMatchObject({ refused: { generation: 1 } });
+    expect((await sendBy({}, 9, true)).servers).toHaveLength(2);
+    expect((await sendBy({}, 9, false)).servers).toHaveLength(1);
+  });
+
+  it.each([{ server: '' }, { mailbox: '' }, { server: 'https://smtp.example.com' }])(
+    'refuses %j',
+    async (wrong) => {
+      const { result, servers } = await sendBy(wrong, 0, false);
+      expect([result, servers]).toMatchObject([{ kind: 'failure', code: 'invalid_config' }, []]);
+    },
+  );
+});

@@ -2,8 +2,9 @@ import { failure, success } from '@millrace/engine';
 import { message } from '@millrace/messages';
 import { noCredential } from '@millrace/node-kit/credential-property';
 import { checkedNode } from '@millrace/node-kit/define';
-import { findMailGaps, mailProperties } from '../mail/config.ts';
+import { findMailGaps, MAIL_CREDENTIALS, mailProperties } from '../mail/config.ts';
 import { buildMessage, describeMessage } from '../mail/message.ts';
+import { sendMail } from '../mail/server.ts';
 
 const smtp = {
   type: 'smtp',
@@ -30,6 +31,7 @@ export const emailSend = checkedNode({
     sections: [
       { title: 'HTML and attachments', fields: ['html', 'files', 'attachments'] },
       { title: 'Other recipients', fields: ['cc', 'bcc', 'reply_to'] },
+      { title: 'Sign-in with OAuth 2.0', fields: ['mailbox', 'server'] },
     ],
   },
   synonyms: ['email', 'mail', 'smtp', 'gmail', 'outlook', 'send', 'notify', 'notification'],
@@ -84,11 +86,11 @@ export const emailSend = checkedNode({
     },
   ],
   async run(config, context) {
-    if (config.credential_id === 0) return failure('invalid_config', noCredential('credential_id', ['smtp']));
+    if (config.credential_id === 0)
+      return failure('invalid_config', noCredential('credential_id', MAIL_CREDENTIALS));
     const mail = await buildMessage(config, context.idempotencyKey, context.files);
     if (context.execution.isTestMode) return success({ dry_run: true, request: describeMessage(mail) });
-    const credential = await context.credentials.open(config.credential_id, { types: ['smtp'] });
-    const { accepted, rejected, response } = await context.mail.send(credential, mail, context.signal);
+    const { accepted, rejected, response } = await sendMail(config, mail, context);
     const output = {
       message_id: mail.messageId,
       accepted: [...accepted],

@@ -1,4 +1,4 @@
-import { type CredentialOf, HttpClientError, type JsonObject, ServiceError } from '@millrace/engine';
+import { HttpClientError, type JsonObject, type MailServer, ServiceError } from '@millrace/engine';
 import { type Message, message } from '@millrace/messages';
 import { connectError } from '../connect-error.ts';
 
@@ -15,9 +15,9 @@ interface MailFault {
  * Converts any error of sending to one that a workflow's author can read. RFC 5321: replies 4yz may be retried, 5yz may not.
  * After a rejected login the server's words are omitted, as they may repeat what it was sent.
  */
-export function toMailError(error: unknown, credential: CredentialOf<'smtp'>, signal: AbortSignal): Error {
+export function toMailError(error: unknown, credential: MailServer, signal: AbortSignal): Error {
   if (error instanceof ServiceError) return error;
-  const { host, port, username } = credential;
+  const { host, port, username, accessToken } = credential;
   const where = `${host}:${port}`;
   if (signal.aborted)
     return new ServiceError('aborted', message('ports.sending_aborted'), { retryable: true });
@@ -39,7 +39,10 @@ export function toMailError(error: unknown, credential: CredentialOf<'smtp'>, si
   switch (fault.code) {
     case 'EAUTH':
     case 'ENOAUTH': {
-      const explanation = signInRefused(where, status, username === null);
+      const explanation =
+        accessToken === undefined
+          ? signInRefused(where, status, username === null)
+          : message('ports.token_sign_in_refused', { host: where });
       return refused('mail_auth_failed', explanation, status === undefined ? undefined : { status });
     }
     case 'ETLS':

@@ -25,6 +25,7 @@ const TRIGGER_ICONS = {
   'trigger.email': Mail,
   'trigger.redis': Database,
   'trigger.mqtt': MessageSquare,
+  'trigger.kafka': MessageSquare,
   'trigger.postgresql': Database,
   'trigger.sqs': MessageSquare,
 } as const satisfies { readonly [type: `trigger.${string}`]: LucideIcon };

@@ -1,0 +1,306 @@
+import type { Socket } from 'node:net';
+import type { GuardedSockets } from '@millrace/egress/guarded-socket';
+import { type CredentialOf, HttpClientError, ServiceError } from '@millrace/engine';
+import { message } from '@millrace/messages';
+import { ByteReader, ByteWriter, KafkaProtocolError } from './bytes.ts';
+import { CODE, connectionFailed, nameOf } from './errors.ts';
+import type { Gate } from './gate.ts';
+import type { BrokerAddress } from './protocol/metadata.ts';
+import {
+  API,
+  type ApiName,
+  apiVersions,
+  commonVersion,
+  type Request,
+  saslAuthenticate,
+  saslHandshake,
+  type Versions,
+} from './protocol/request.ts';
+import { SaslError, type SaslMechanism, signIn } from './sasl.ts';
+
+/** Largest answer that has messages; brokers give a whole batch even if it is larger than what was asked for. */
+export const MAX_FETCH_BYTES = 8 * 1024 * 1024;
+/** Largest answer of any other kind. */
+const MAX_ANSWER_BYTES = 1024 * 1024;
+/** Answers up to here are kept without waiting for others. */
+const SMALL_BYTES = 64 * 1024;
+/** Until an answer is there, besides the time that its broker is asked to wait. */
+export const ANSWER_MS = 20_000;
+const CLIENT_ID = 'millrace';
+
+/** How brokers are reached, for whatever a credential is used for. */
+export interface BrokerOptions {
+  readonly sockets: GuardedSockets;
+  readonly credential: CredentialOf<'kafka'>;
+  readonly signal: AbortSignal;
+}
+
+interface Pending {
+  readonly id: number;
+  readonly maxBytes: number;
+  /** Large answers wait here before they are read. */
+  readonly gate: Gate | null;
+  readonly resolve: (answer: Reply) => void;
+  readonly reject: (error: Error) => void;
+  readonly timeoutMs: number;
+  timer: NodeJS.Timeout;
+}
+
+interface Reply {
+  readonly body: Buffer;
+  readonly release: () => void;
+}
+
+/** What an answer says. Whoever has used it releases it, so that the next large one may be read. */
+export interface Held<Answer> {
+  readonly answer: Answer;
+  readonly release: () => void;
+}
+
+/** A connection to one broker, which answers requests in their order. */
+export class BrokerConnection {
+  readonly where: string;
+  readonly #socket: Socket;
+  #versions: Versions = new Map();
+  readonly #pending: Pending[] = [];
+  #pieces: Buffer[] = [];
+  #length = 0;
+  /** Of the answer that arrives. */
+  #size: number | null = null;
+  #isAtGate = false;
+  #release: () => void = () => undefined;
+  #ended: Error | null = null;
+  #id = 0;
+
+  private constructor(socket: Socket, where: string) {
+    this.#socket = socket;
+    this.where = where;
+    socket.setNoDelay(true);
+    socket.on('data', (piece: Buffer) => {
+      this.#pieces.push(piece);
+      this.#length += piece.byteLength;
+      this.#read();
+    });
+    socket.on('error', (error) => this.#end(error));
+    socket.on('close', () => this.#end(new Error('the broker closed the connection')));
+  }
+
+  /**
+   * Connects, asks for what the broker speaks, and signs in.
+   * @throws ServiceError kafka_*, HttpClientError of a broker that may not be reached
+   */
+  static async open(
+    { sockets, credential, signal }: BrokerOptions,
+    address: BrokerAddress,
+  ): Promise<BrokerConnection> {
+    const where = nameOf(address);
+    const { tls } = credential;
+    const target = { ...address, ...(tls === 'off' ? {} : { tls: { isVerified: tls === 'verify' } }) };
+    const socket = await sockets.connect(target, signal).catch((error: unknown) => {
+      const isPassing =
+        error instanceof HttpClientError && ['timeout', 'connection_failed'].includes(error.code);
+      throw isPassing ? connectionFailed(where, error) : error;
+    });
+    const connection = new BrokerConnection(socket, where);
+    const onAbort = (): void => connection.close();
+    signal.addEventListener('abort', onAbort, { once: true });
+    try {
+      if (signal.aborted) throw new Error('the connection is no longer wanted');
+      const { versions } = await connection.call(apiVersions());
+      connection.#versions = versions;
+      await connection.#signIn(credential);
+      return connection;
+    } catch (error) {
+      connection.close();
+      throw error;
+    } finally {
+      signal.removeEventListener('abort', onAbort);
+    }
+  }
+
+  /** Whether it has ended. */
+  get isEnded(): boolean {
+    return this.#ended !== null;
+  }
+
+  /** The version in which both sides speak of this. @throws ServiceError kafka_unsupported */
+  version(api: ApiName): number {
+    const version = commonVersion(api, this.#versions);
+    if (version !== null) return version;
+    throw new ServiceError(
+      'kafka_unsupported',
+      message('ports.kafka_unsupported', { host: this.where, api: `${API[api]}` }),
+    );
+  }
+
+  /** @throws ServiceError kafka_connection_failed */
+  async call<Answer>(request: Request<Answer>, waitMs = 0): Promise<Answer> {
+    const { answer, release } = await this.#send(request, { waitMs, maxBytes: MAX_ANSWER_BYTES, gate: null });
+    release();
+    return answer;
+  }
+
+  /**
+   * Asks for messages.
+   * @param gate where large answers wait before they are read
+   * @throws ServiceError kafka_connection_failed
+   */
+  async fetch<Answer>(request: Request<Answer>, waitMs: number, gate: Gate): Promise<Held<Answer>> {
+    return await this.#send(request, { waitMs, maxBytes: MAX_FETCH_BYTES, gate });
+  }
+
+  close(): void {
+    this.#end(new Error('the connection was closed'));
+  }
+
+  async #send<Answer>(
+    { api, version, write, read }: Request<Answer>,
+    {
+      waitMs,
+      maxBytes,
+      gate,
+    }: { readonly waitMs: number; readonly maxBytes: number; readonly gate: Gate | null },
+  ): Promise<Held<Answer>> {
+    if (this.#ended !== null) throw connectionFailed(this.where, this.#ended);
+    this.#id = (this.#id + 1) % 0x7fffffff;
+    const id = this.#id;
+    const writer = new ByteWriter().int16(API[api]).int16(version).int32(id).string(CLIENT_ID);
+    write(writer);
+    const content = writer.result();
+    const { promise, resolve, reject } = Promise.withResolvers<Reply>();
+    const timeoutMs = waitMs + ANSWER_MS;
+    this.#pending.push({ id, maxBytes, gate, resolve, reject, timeoutMs, timer: this.#limit(timeoutMs) });
+    this.#socket.write(Buffer.concat([new ByteWriter().int32(content.byteLength).result(), content]));
+    const { body, release } = await promise;
+    try {
+      return { answer: read(new ByteReader(body)), release };
+    } catch (error) {
+      release();
+      this.#end(error instanceof Error ? error : new Error(String(error)));
+      throw connectionFailed(this.where, error);
+    }
+  }
+
+  #limit(timeoutMs: number): NodeJS.Timeout {
+    return setTimeout(() => this.#end(new Error('the broker does not answer')), timeoutMs).unref();
+  }
+
+  /** Takes whole answers from what has arrived. */
+  #read(): void {
+    try {
+      while (!this.#isAtGate && this.#ended === null && this.#readOne()) {
+        // The next one.
+      }
+    } catch (error) {
+      this.#end(error instanceof Error ? error : new Error(String(error)));
+    }
+  }
+
+  /** @returns whether there may be another one */
+  #readOne(): boolean {
+    const [next] = this.#pending;
+    if (this.#size === null) {
+      if (this.#length < 4) return false;
+      const start = this.#take(4);
+      const size = start.readInt32BE(0);
+      // A record of TLS: an alert, or its greeting.
+      if (start[0] === 0x15 && start[1] === 3)
+        throw new KafkaProtocolError('it wants an encrypted connection');
+      if (next === undefined) throw new KafkaProtocolError('it answers without being asked');
+      if (size < 4 || size > next.maxBytes) {
+        throw new KafkaProtocolError(`an answer of ${size} bytes; at most ${next.maxBytes} are read`);
+      }
+      this.#size = size;
+      if (next.gate !== null && size > SMALL_BYTES) {
+        this.#waitAt(next.gate, next);
+        return false;
+      }
+    }
+    if (next === undefined || this.#length < this.#size) return false;
+    const body = this.#take(this.#size);
+    this.#size = null;
+    if (body.readInt32BE(0) !== next.id) throw new KafkaProtocolError('it answers another request');
+    this.#pending.shift();
+    clearTimeout(next.timer);
+    const release = this.#release;
+    this.#release = () => undefined;
+    next.resolve({ body: body.subarray(4), release });
+    return true;
+  }
+
+  #waitAt(gate: Gate, next: Pending): void {
+    this.#isAtGate = true;
+    this.#socket.pause();
+    clearTimeout(next.timer);
+    void gate.enter().then((leave) => {
+      if (this.#ended !== null) {
+        leave();
+        return;
+      }
+      this.#release = leave;
+      this.#isAtGate = false;
+      next.timer = this.#limit(next.timeoutMs);
+      this.#socket.resume();
+      this.#read();
+    });
+  }
+
+  #take(count: number): Buffer {
+    const all =
+      this.#pieces.length === 1 ? (this.#pieces[0] ?? Buffer.alloc(0)) : Buffer.concat(this.#pieces);
+    const rest = all.subarray(count);
+    this.#pieces = rest.byteLength === 0 ? [] : [rest];
+    this.#length = rest.byteLength;
+    return all.subarray(0, count);
+  }
+
+  #end(error: Error): void {
+    if (this.#ended !== null) return;
+    this.#ended = error;
+    this.#socket.destroy();
+    this.#pieces = [];
+    this.#length = 0;
+    this.#release();
+    for (const { reject, timer } of this.#pending.splice(0)) {
+      clearTimeout(timer);
+      reject(connectionFailed(this.where, error));
+    }
+  }
+
+  async #signIn({ mechanism, username, password }: BrokerOptions['credential']): Promise<void> {
+    if (mechanism === 'none') return;
+    const name = MECHANISMS[mechanism];
+    const { error, mechanisms } = await this.call(saslHandshake(name));
+    if (error !== CODE.none) {
+      const offered = mechanisms.slice(0, 10).join(', ').slice(0, 200);
+      throw new ServiceError(
+        'kafka_auth_failed',
+        message('ports.kafka_mechanism', {
+          host: this.where,
+          mechanism: name,
+          offered: offered === '' ? '–' : offered,
+        }),
+      );
+    }
+    const ask = async (said: Buffer): Promise<Buffer> => {
+      const reply = await this.call(saslAuthenticate(said));
+      if (reply.error === CODE.none) return reply.answer;
+      throw new ServiceError('kafka_auth_failed', message('ports.sign_in_refused', { host: this.where }));
+    };
+    try {
+      await signIn({ mechanism: name, username: username ?? '', password: password ?? '' }, ask);
+    } catch (error) {
+      if (!(error instanceof SaslError)) throw error;
+      throw new ServiceError(
+        'kafka_auth_failed',
+        message('ports.kafka_sign_in', { host: this.where, reason: error.message }),
+      );
+    }
+  }
+}
+
+const MECHANISMS = {
+  plain: 'PLAIN',
+  scram_sha_256: 'SCRAM-SHA-256',
+  scram_sha_512: 'SCRAM-SHA-512',
+} as const satisfies Record<Exclude<CredentialOf<'kafka'>['mechanism'], 'none'>, SaslMechanism>;
