@@ -11,7 +11,7 @@ import type { Caller } from '@millrace/runtime/node-services';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { readMysqlValue } from '../src/sql/mysql-values.ts';
 import { createSqlService } from '../src/sql.ts';
-import { trustTestCertificate } from './certificate.ts';
+import { trustTestCertificate } from '../../ports/test/certificate.ts';
 import {
   int,
   lengthCoded,

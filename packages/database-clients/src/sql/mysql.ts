@@ -8,7 +8,7 @@ import {
   type SqlQuery,
 } from '@millrace/engine';
 import mysql from 'mysql2';
-import { connectError } from '../connect-error.ts';
+import { connectError } from '@millrace/ports/connect-error';
 import { parameterError, stopError, tlsError, whereOf } from './errors.ts';
 import { toMysqlError } from './mysql-errors.ts';
 import {

@@ -6,7 +6,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { ReplyReader } from '../src/redis/reply.ts';
 import { jsonOf, ORDER_LIMITS } from '../src/redis/values.ts';
 import { createRedisService } from '../src/redis.ts';
-import { TEST_CERTIFICATE, TEST_KEY, trustTestCertificate } from './certificate.ts';
+import { TEST_CERTIFICATE, TEST_KEY, trustTestCertificate } from '../../ports/test/certificate.ts';
 
 const PASSWORD = 's3cret-canary';
 const never = new AbortController().signal;
