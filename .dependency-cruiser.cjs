@@ -146,6 +146,7 @@ const FLOORS = {
     'single-sign-on',
   ],
   'packages/service/src': [
+    'ai-data',
     'files',
     'idempotency',
     'executions',
