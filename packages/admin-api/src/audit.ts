@@ -7,6 +7,8 @@ export type AuditActorKind = (typeof AUDIT_ACTORS)[number];
 
 /** What can be recorded: target and action. The log may contain others from earlier versions. */
 export type AuditAction =
+  | 'ai_data.collection_deleted'
+  | 'ai_data.item_deleted'
   | 'alert_rule.changed'
   | 'alert_rule.created'
   | 'alert_rule.deleted'

@@ -1,4 +1,5 @@
 import { ACCOUNT_ENDPOINTS } from './accounts.ts';
+import { AI_DATA_ENDPOINTS } from './ai-data.ts';
 import { ALERT_ENDPOINTS } from './alerts.ts';
 import { AUDIT_ENDPOINTS } from './audit.ts';
 import { CHAT_ENDPOINTS } from './chats.ts';
@@ -21,6 +22,7 @@ import { WORKFLOW_ENDPOINTS } from './workflows.ts';
 /** Every endpoint of the admin API. The service validates with it; the web page and the tests derive their types from it. */
 export const ADMIN_API = {
   ...ACCOUNT_ENDPOINTS,
+  ...AI_DATA_ENDPOINTS,
   ...ALERT_ENDPOINTS,
   ...AUDIT_ENDPOINTS,
   ...CONNECTOR_ENDPOINTS,
@@ -49,6 +51,7 @@ export type ResponseBody<Name extends EndpointName> = Forms.ResponseBody<AdminAp
 export type Events<Name extends EndpointName> = Forms.Events<AdminApi[Name]>;
 
 export type { Me, SessionItem } from './accounts.ts';
+export type { VectorCollection, VectorItem, WorkflowMemory } from './ai-data.ts';
 export {
   ALERT_CHANNELS,
   ALERT_KINDS,

@@ -39,7 +39,7 @@ function withoutNull(schema: Schema): Schema {
 
 /** Default ports by server or encryption type. */
 const USUAL_PORTS: { readonly [setting: string]: { readonly [value: string]: number } } = {
-  dialect: { postgresql: 5432, mysql: 3306, mongodb: 27_017 },
+  dialect: { postgresql: 5432, mysql: 3306, sqlserver: 1433, mongodb: 27_017 },
   security: { starttls: 587, tls: 465 },
 };
 

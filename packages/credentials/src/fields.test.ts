@@ -62,6 +62,7 @@ describe('fields', () => {
   test.each<[CredentialType, JsonObject, number]>([
     ['sql', {}, 5432],
     ['sql', { dialect: 'mysql' }, 3306],
+    ['sql', { dialect: 'sqlserver' }, 1433],
     ['sql', { dialect: 'mysql', port: 5432 }, 5432],
     ['sql', { dialect: 'mongodb' }, 27_017],
     ['smtp', {}, 587],

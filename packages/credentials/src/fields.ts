@@ -44,7 +44,7 @@ export function checkFields(
   return { fields, errors: faults.length > 0 ? faults : checkMeaning(type, fields) };
 }
 
-const DATABASE_PORTS: JsonObject = { mysql: 3306, mongodb: 27_017 };
+const DATABASE_PORTS: JsonObject = { mysql: 3306, sqlserver: 1433, mongodb: 27_017 };
 
 /** What a kind of server has, if it differs from the schema's default. */
 function usualValue(type: CredentialType, field: string, given: JsonObject): JsonValue {

@@ -91,11 +91,12 @@ export const credentialSchemas = {
   }),
   sql: fields(
     'Database',
-    'A PostgreSQL, MySQL or MongoDB server. Use an account that may do no more than needed.',
+    'A PostgreSQL, MySQL, SQL Server or MongoDB server. Use an account that may do no more than needed.',
     {
       dialect: labelled(choice('Kind', 'Which server it is.', DATABASE_KINDS, 'postgresql'), {
         postgresql: 'PostgreSQL',
         mysql: 'MySQL',
+        sqlserver: 'SQL Server',
         mongodb: 'MongoDB',
       }),
       host: host('Server', 'Host name or address.'),

@@ -83,14 +83,26 @@ CREATE OR REPLACE FUNCTION public.count_vector_bytes()
 AS $function$
 BEGIN
   IF TG_OP = 'INSERT' THEN
+    UPDATE vector_collections v SET bytes = v.bytes + c.bytes, updated_at = now()
+    FROM (SELECT organisation_id, collection, sum(bytes) AS bytes FROM changed GROUP BY organisation_id, collection) c
+    WHERE v.organisation_id = c.organisation_id AND v.name = c.collection;
     INSERT INTO data_usage (organisation_id, entries, bytes)
     SELECT organisation_id, 0, sum(bytes) FROM changed GROUP BY organisation_id ORDER BY organisation_id
     ON CONFLICT (organisation_id) DO UPDATE SET bytes = data_usage.bytes + excluded.bytes;
   ELSIF TG_OP = 'DELETE' THEN
+    UPDATE vector_collections v SET bytes = v.bytes - c.bytes, updated_at = now()
+    FROM (SELECT organisation_id, collection, sum(bytes) AS bytes FROM former GROUP BY organisation_id, collection) c
+    WHERE v.organisation_id = c.organisation_id AND v.name = c.collection;
     UPDATE data_usage u SET bytes = u.bytes - c.bytes
     FROM (SELECT organisation_id, sum(bytes) AS bytes FROM former GROUP BY organisation_id) c
     WHERE u.organisation_id = c.organisation_id;
   ELSE
+    UPDATE vector_collections v SET bytes = v.bytes + c.bytes, updated_at = now()
+    FROM (SELECT organisation_id, collection, sum(bytes) AS bytes FROM (
+        SELECT organisation_id, collection, bytes FROM changed
+        UNION ALL SELECT organisation_id, collection, -bytes FROM former) s
+      GROUP BY organisation_id, collection) c
+    WHERE v.organisation_id = c.organisation_id AND v.name = c.collection;
     UPDATE data_usage u SET bytes = u.bytes + c.bytes
     FROM (SELECT organisation_id, sum(bytes) AS bytes FROM (
         SELECT organisation_id, bytes FROM changed
@@ -1246,6 +1258,8 @@ CREATE TABLE vector_collections (
   dimension integer NOT NULL,
   items integer DEFAULT 0 NOT NULL,
   created_at timestamp with time zone DEFAULT now() NOT NULL,
+  bytes bigint DEFAULT 0 NOT NULL,
+  updated_at timestamp with time zone DEFAULT now() NOT NULL,
   CONSTRAINT vector_collections_pkey PRIMARY KEY (organisation_id, name),
   CONSTRAINT vector_collections_dimension_check CHECK (((dimension >= 1) AND (dimension <= 4096))),
   CONSTRAINT vector_collections_items_check CHECK ((items >= 0)),

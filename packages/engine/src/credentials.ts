@@ -26,7 +26,7 @@ export const CREDENTIAL_TYPES = [
   'chat',
 ] as const;
 /** Kinds of servers that a credential of the type `sql` signs in to. */
-export const DATABASE_KINDS = ['postgresql', 'mysql', 'mongodb'] as const;
+export const DATABASE_KINDS = ['postgresql', 'mysql', 'sqlserver', 'mongodb'] as const;
 export type DatabaseKind = (typeof DATABASE_KINDS)[number];
 
 export type CredentialType = (typeof CREDENTIAL_TYPES)[number];

@@ -175,6 +175,8 @@ export interface SqlService {
     /** MySQL's AUTO_INCREMENT value for the first row of an INSERT; absent when there is none. */
     readonly insertId?: JsonValue;
     readonly isTruncated: boolean;
+    /** Rows of the results after the first one. */
+    readonly furtherResults?: readonly (readonly JsonObject[])[];
   }>;
 }
 

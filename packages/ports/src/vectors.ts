@@ -61,7 +61,9 @@ export interface VectorServiceDeps {
 }
 
 /** Texts with their vectors, in the caller's organisation. */
-export function createVectorService(deps: VectorServiceDeps): (caller: Caller) => VectorService {
+export function createVectorService(
+  deps: VectorServiceDeps,
+): (caller: Pick<Caller, 'organisationId'>) => VectorService {
   return ({ organisationId }) => new OrganisationVectors(deps, organisationId);
 }
 
@@ -82,7 +84,13 @@ class OrganisationVectors implements VectorService {
   async keep(collection: string, items: readonly VectorItem[]): Promise<ReadonlySet<string>> {
     const place = this.#place(collection);
     const columns = columnsOf(items);
-    return new Set(await this.#transaction((tx) => keepItems(tx, place, columns)));
+    return new Set(
+      await this.#transaction(async (tx) => {
+        // As whoever puts items does, so that neither waits for the other in turn: changed items count in their collection.
+        await lockCollection(tx, place);
+        return keepItems(tx, place, columns);
+      }),
+    );
   }
 
   async put(

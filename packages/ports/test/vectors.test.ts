@@ -25,16 +25,7 @@ async function newOrganisation(): Promise<number> {
 }
 
 function vectors(deps: Partial<VectorServiceDeps> = {}, id: number = organisationId): VectorService {
-  return createVectorService({ db: database.db, maxBytes: 0, ...deps })({
-    organisationId: id,
-    workflowId: 1,
-    executionId: 1,
-    nodeId: 'node',
-    iteration: [],
-    idempotencyKey: 'k',
-    isTestMode: false,
-    onSecret: () => {},
-  });
+  return createVectorService({ db: database.db, maxBytes: 0, ...deps })({ organisationId: id });
 }
 
 const ABOUT = { model: 'embed-1', dimension: 2 };

@@ -153,6 +153,11 @@ const orgRoutes = [
   }),
   createRoute({
     ...inOrg,
+    path: 'ai-data',
+    component: lazyRouteComponent(() => import('./pages/ai-data/ai-data-page.tsx'), 'AiDataPage'),
+  }),
+  createRoute({
+    ...inOrg,
     path: 'keys',
     component: lazyRouteComponent(() => import('./pages/keys/keys-page.tsx'), 'KeysPage'),
   }),

@@ -6,6 +6,7 @@ import { draftRoutes } from './drafts/routes.ts';
 import { firstStepRoutes } from './first-steps/routes.ts';
 import { folderRoutes } from './folders/routes.ts';
 import { memoryRoutes } from './memories/routes.ts';
+import { vectorRoutes } from './memories/vectors.ts';
 import { nodeTypeRoutes } from './node-types/routes.ts';
 import { pollingRoutes } from './polling/routes.ts';
 import { sampleRoutes } from './samples/routes.ts';
@@ -38,4 +39,5 @@ export function editorRoutes(app: FastifyInstance, deps: AppDeps, starter: Start
   scheduleRoutes(app, deps);
   pollingRoutes(app, deps);
   memoryRoutes(app, deps);
+  vectorRoutes(app, deps);
 }

@@ -1,5 +1,7 @@
 import type { CredentialTest } from '@millrace/admin-api';
 import type { Database } from '@millrace/database/database';
+import { createMongoService } from '@millrace/database-clients/mongodb';
+import { createSqlService } from '@millrace/database-clients/sql';
 import type { Egress } from '@millrace/egress/egress';
 import type { CredentialService, CredentialType, HttpCredential, MongoOrder } from '@millrace/engine';
 import { notFound, validationError } from '@millrace/errors/errors';
@@ -8,8 +10,6 @@ import { signIn } from '@millrace/listening/sign-in';
 import { type Message, message, verbatim } from '@millrace/messages';
 import { inEnglish, presentMessage } from '@millrace/messages/english';
 import { signInToMailServer } from '@millrace/ports/mail';
-import { createMongoService } from '@millrace/ports/mongodb';
-import { createSqlService } from '@millrace/ports/sql';
 import type { SecretKeys } from '@millrace/secrets/keys';
 import type { Logger } from 'pino';
 import { modelsUrl } from '../model-list.ts';

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
+import { createPostgresqlClient } from '@millrace/database-clients/sql/postgresql';
+import { toPostgresqlError } from '@millrace/database-clients/sql/postgresql-errors';
 import { type CredentialOf, type ListenSourceOf, ServiceError } from '@millrace/engine';
 import { message } from '@millrace/messages';
 import { connectError } from '@millrace/ports/connect-error';
-import { createPostgresqlClient } from '@millrace/ports/sql/postgresql';
-import { toPostgresqlError } from '@millrace/ports/sql/postgresql-errors';
 import type pg from 'pg';
 import { contentOf } from '../content.ts';
 import type { Batch, ConnectContext, Connection } from '../source.ts';

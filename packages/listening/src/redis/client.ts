@@ -1,14 +1,14 @@
-import type { GuardedSockets } from '@millrace/egress/guarded-socket';
-import { type CredentialOf, ServiceError } from '@millrace/engine';
-import { message } from '@millrace/messages';
-import { connectError } from '@millrace/ports/connect-error';
-import { RedisConnection } from '@millrace/ports/redis/connection';
+import { RedisConnection } from '@millrace/database-clients/redis/connection';
 import {
   RedisProtocolError,
   type RedisReply,
   RedisReplyError,
   type ReplyLimits,
-} from '@millrace/ports/redis/reply';
+} from '@millrace/database-clients/redis/reply';
+import type { GuardedSockets } from '@millrace/egress/guarded-socket';
+import { type CredentialOf, ServiceError } from '@millrace/engine';
+import { message } from '@millrace/messages';
+import { connectError } from '@millrace/ports/connect-error';
 
 /** Largest reply: a batch of entries. */
 const MAX_REPLY_BYTES = 16 * 1024 * 1024;

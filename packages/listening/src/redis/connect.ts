@@ -1,5 +1,5 @@
+import { type RedisReply, RedisReplyError } from '@millrace/database-clients/redis/reply';
 import { type JsonObject, type JsonValue, type ListenSourceOf, ServiceError } from '@millrace/engine';
-import { type RedisReply, RedisReplyError } from '@millrace/ports/redis/reply';
 import { contentOf } from '../content.ts';
 import type { Batch, ConnectContext, Connection, Received } from '../source.ts';
 import { RedisClient } from './client.ts';

@@ -47,6 +47,21 @@ describe('sql.query', () => {
     });
   });
 
+  it('shows the results after the first one', async () => {
+    const answer = { rows: [{ id: 1 }], rowCount: 3, isTruncated: false };
+    const { result } = await run(
+      { read_only: false },
+      {
+        services: {
+          sql: { query: async () => ({ ...answer, furtherResults: [[], [{ id: 2 }, { id: 3 }]] }) },
+        },
+      },
+    );
+    expect(result).toMatchObject({
+      output: { rows: [{ id: 1 }], further_results: [[], [{ id: 2 }, { id: 3 }]] },
+    });
+  });
+
   it('passes values as parameters, unchanged', async () => {
     const { queries } = await run(
       { query: 'SELECT $1', parameters: ['{{trigger.data.name}}', '{{trigger.data.tags}}'] },

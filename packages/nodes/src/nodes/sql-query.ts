@@ -10,18 +10,18 @@ export const sqlQuery = checkedNode({
   type: 'sql.query',
   title: 'SQL query',
   description:
-    'Runs one statement on PostgreSQL or MySQL. Values are passed as parameters, never in the text, so no value can become SQL. Read-only by default.',
+    'Runs one statement on PostgreSQL, MySQL or SQL Server. Values are passed as parameters, never in the text, so no value can become SQL. Read-only by default.',
   icon: 'database',
   kind: 'effect',
   properties: {
     credential_id: {
       ...credentialProperty(['sql'], 'Credential', 'The database and the account to sign in with.'),
-      'x-dialects': ['postgresql', 'mysql'],
+      'x-dialects': ['postgresql', 'mysql', 'sqlserver'],
     },
     query: Type.String({
       title: 'Query',
       description:
-        "One statement with $1, $2 (PostgreSQL) or ? (MySQL) for values. Templates don't work here and are refused when the node runs; use them in the parameters.",
+        "One statement with $1, $2 (PostgreSQL), ? (MySQL) or @p1, @p2 (SQL Server) for values. Templates don't work here and are refused when the node runs; use them in the parameters.",
       default: '',
       'x-filled': true,
       maxLength: 100_000,
@@ -31,7 +31,7 @@ export const sqlQuery = checkedNode({
       type: 'array',
       title: 'Parameters',
       description:
-        'The values, in order. Templates are allowed. Objects are sent as JSON, lists as arrays (PostgreSQL) or JSON (MySQL).',
+        'The values, in order. Templates are allowed. Objects are sent as JSON, lists as arrays (PostgreSQL) or JSON (MySQL, SQL Server).',
       default: [],
       maxItems: 1_000,
     }),
@@ -66,7 +66,20 @@ export const sqlQuery = checkedNode({
     main: ['credential_id', 'query', 'parameters', 'read_only'],
     sections: [{ title: 'Limits', fields: ['max_rows', 'timeout_ms'] }],
   },
-  synonyms: ['database', 'postgres', 'postgresql', 'mysql', 'mariadb', 'select', 'insert', 'table', 'rows'],
+  synonyms: [
+    'database',
+    'postgres',
+    'postgresql',
+    'mysql',
+    'mariadb',
+    'sql server',
+    'mssql',
+    'azure sql',
+    'select',
+    'insert',
+    'table',
+    'rows',
+  ],
   examples: [
     {
       title: 'Look up a customer',
@@ -113,12 +126,13 @@ export const sqlQuery = checkedNode({
     const credential = await context.credentials.open(config.credential_id, { types: ['sql'] });
     const order = { sql: query, parameters, readOnly, maxRows, timeoutMs };
     const answer = await context.sql.query(credential, order, context.signal);
-    const { rows, rowCount, isTruncated, insertId } = answer;
+    const { rows, rowCount, isTruncated, insertId, furtherResults } = answer;
     return success({
       rows: [...rows],
       row_count: rowCount,
       is_truncated: isTruncated,
       ...(insertId === undefined ? {} : { insert_id: insertId }),
+      ...(furtherResults === undefined ? {} : { further_results: furtherResults.map((each) => [...each]) }),
     });
   },
 });

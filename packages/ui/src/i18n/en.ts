@@ -1,4 +1,5 @@
 import account from './en/account.json';
+import aiData from './en/ai-data.json';
 import alerts from './en/alerts.json';
 import audit from './en/audit.json';
 import canvas from './en/canvas.json';
@@ -29,6 +30,7 @@ import workflows from './en/workflows.json';
 /** All UI texts, by namespace: `t('shell.place.workflows')`. */
 export const en = {
   account,
+  aiData,
   alerts,
   audit,
   canvas,

@@ -1,4 +1,5 @@
 import account from './ja/account.json';
+import aiData from './ja/ai-data.json';
 import alerts from './ja/alerts.json';
 import audit from './ja/audit.json';
 import connectors from './ja/connectors.json';
@@ -14,6 +15,7 @@ import system from './ja/system.json';
 /** The Japanese texts of the other pages. */
 export const texts = {
   account,
+  aiData,
   alerts,
   audit,
   connectors,

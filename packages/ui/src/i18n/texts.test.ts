@@ -67,7 +67,7 @@ describe('the languages of the page', () => {
 
   test('have hints only for existing error codes', () => {
     const code = sourcesOf(
-      '{engine,templates,node-kit,connectors,ai-nodes,nodes,egress,runtime,polling,chat,ports,secrets,credentials,service,operations}/src/**/*.ts',
+      '{engine,templates,node-kit,connectors,ai-nodes,nodes,egress,runtime,polling,chat,ports,database-clients,secrets,credentials,service,operations}/src/**/*.ts',
     )
       .map(({ text }) => text)
       .join('\n');

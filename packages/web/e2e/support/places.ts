@@ -7,6 +7,7 @@ export const LISTS = [
   'executions',
   'approvals',
   'credentials',
+  'ai-data',
   'keys',
   'members',
   'alerts',

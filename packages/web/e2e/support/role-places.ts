@@ -219,6 +219,20 @@ function administrationPlaces(page: Page): readonly Place[] {
       ],
     },
     {
+      path: 'ai-data',
+      needs: 'viewer',
+      views: [
+        {
+          shows: page.getByText('product guides'),
+          actions: [['POST /orgs/:org/vector-collections/delete', button('Delete product guides')]],
+        },
+        opens(button('Show texts of product guides'), page.getByText('Reset the device'), [
+          'POST /orgs/:org/vector-items/delete',
+          button('Delete reset'),
+        ]),
+      ],
+    },
+    {
       path: 'keys',
       needs: 'org_admin',
       views: [

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { ROLES, type Role } from '@millrace/admin-api';
+import { createVectorService } from '@millrace/ports/vectors';
 import { prepareSecretKeys } from '@millrace/secrets/keys';
 import { createPerson, type TestPerson } from '@millrace/testing/admin';
 import { vi } from 'vitest';
@@ -106,6 +107,11 @@ export async function openRoleWorld(): Promise<RoleWorld> {
     `INSERT INTO ai_memories (workflow_id, organisation_id, key, turns, bytes, expires_at)
      VALUES ($1, $2, 'the help desk', '[]', 2, now() + interval '1 day')`,
     [made.rememberingId, org],
+  );
+  await createVectorService({ db, maxBytes: 0 })({ organisationId: org }).put(
+    'product guides',
+    { model: 'small', dimension: 2 },
+    [{ key: 'reset', text: 'Reset the device', metadata: {}, vector: [3, 4] }],
   );
   return { ...world, people, ...made };
 }

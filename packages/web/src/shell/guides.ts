@@ -7,6 +7,7 @@ const PAGE_GUIDES = {
   approvals: 'executions#approvals',
   templates: 'examples',
   credentials: 'credentials',
+  'ai-data': 'ai#what-is-stored',
   keys: 'administration#api-keys',
   members: 'accounts#inviting-someone',
   alerts: 'administration#alerts',

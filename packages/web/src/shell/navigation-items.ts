@@ -5,6 +5,7 @@ import {
   BellRing,
   Building2,
   ContactRound,
+  Database,
   KeyRound,
   LayoutTemplate,
   LockKeyhole,
@@ -22,6 +23,7 @@ type Name =
   | 'executions'
   | 'approvals'
   | 'credentials'
+  | 'ai-data'
   | 'keys'
   | 'members'
   | 'alerts'
@@ -47,6 +49,7 @@ export const WORK_ITEMS: readonly NavigationItem[] = [
   { name: 'approvals', path: 'approvals', icon: BadgeCheck, needs: 'viewer' },
   { name: 'templates', path: 'templates', icon: LayoutTemplate, needs: 'viewer' },
   { name: 'credentials', path: 'credentials', icon: LockKeyhole, needs: 'editor' },
+  { name: 'ai-data', path: 'ai-data', icon: Database, needs: 'viewer' },
 ];
 export const ADMINISTRATION_ITEMS: readonly NavigationItem[] = [
   { name: 'keys', path: 'keys', icon: KeyRound, needs: 'org_admin' },

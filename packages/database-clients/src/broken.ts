@@ -1,6 +1,6 @@
 import { ServiceError } from '@millrace/engine';
 import { type Message, message } from '@millrace/messages';
-import { connectError, isTlsFault } from './connect-error.ts';
+import { connectError, isTlsFault } from '@millrace/ports/connect-error';
 
 /** What a connection goes to. */
 interface Server {

@@ -1,6 +1,6 @@
 import { type CredentialOf, type JsonObject, ServiceError, type SqlQuery } from '@millrace/engine';
 import { mapTexts, message } from '@millrace/messages';
-import { isTlsFault } from '../connect-error.ts';
+import { isTlsFault } from '@millrace/ports/connect-error';
 
 /** Why a statement was stopped. */
 export type StopReason = 'aborted' | 'timeout';

@@ -9,9 +9,9 @@ import {
 import { saying } from '@millrace/messages/testing';
 import type { Caller } from '@millrace/runtime/node-services';
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import { trustTestCertificate } from '../../ports/test/certificate.ts';
 import { readMysqlValue } from '../src/sql/mysql-values.ts';
 import { createSqlService } from '../src/sql.ts';
-import { trustTestCertificate } from './certificate.ts';
 import {
   int,
   lengthCoded,

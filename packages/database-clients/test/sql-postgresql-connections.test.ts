@@ -4,8 +4,8 @@ import { saying } from '@millrace/messages/testing';
 import type { Caller } from '@millrace/runtime/node-services';
 import { openProxy } from '@millrace/testing/proxy';
 import { describe, expect, it } from 'vitest';
+import { TEST_CERTIFICATE, TEST_KEY, trustTestCertificate } from '../../ports/test/certificate.ts';
 import { createSqlService } from '../src/sql.ts';
-import { TEST_CERTIFICATE, TEST_KEY, trustTestCertificate } from './certificate.ts';
 import { useCustomerDatabase } from './customer-database.ts';
 
 const never = new AbortController().signal;

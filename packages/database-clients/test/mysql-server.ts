@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
-import { TEST_CERTIFICATE, TEST_KEY } from './certificate.ts';
+import { TEST_CERTIFICATE, TEST_KEY } from '../../ports/test/certificate.ts';
 
 /** A column of a result; `type` as in MySQL's "Column Definition Packet". */
 export interface MysqlColumn {

@@ -5,7 +5,7 @@ import { createSessions, type SessionCaller, type SessionDeps } from './sessions
 import { queryPostgresql } from './sql/postgresql.ts';
 
 /**
- * Runs statements on PostgreSQL and MySQL over guarded sockets. Every statement has its own connection, closed afterwards:
+ * Runs statements on PostgreSQL, MySQL and SQL Server over guarded sockets. Every statement has its own connection, closed afterwards:
  * no setting, lock or temporary table carries over to the next statement, which may be another workflow's, and a changed
  * credential applies at once. Parameters are bound by the server, never inserted into the text.
  */
@@ -34,10 +34,14 @@ async function run(
       const { queryMysql } = await import('./sql/mysql.ts');
       return await queryMysql(sockets, credential, query, signal);
     }
+    case 'sqlserver': {
+      const { querySqlServer } = await import('./sql/sqlserver.ts');
+      return await querySqlServer(sockets, credential, query, signal);
+    }
     default:
       throw new ServiceError(
         'invalid_config',
-        message('ports.wrong_database_kind', { kind: 'PostgreSQL or MySQL' }),
+        message('ports.wrong_database_kind', { kind: 'PostgreSQL, MySQL or SQL Server' }),
       );
   }
 }

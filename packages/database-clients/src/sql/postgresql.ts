@@ -1,8 +1,8 @@
 import type { Socket } from 'node:net';
 import type { GuardedSockets } from '@millrace/egress/guarded-socket';
 import { type CredentialOf, type JsonObject, ServiceError, type SqlQuery } from '@millrace/engine';
+import { connectError } from '@millrace/ports/connect-error';
 import pg from 'pg';
-import { connectError } from '../connect-error.ts';
 import { cancelPostgresql } from './postgresql-cancel.ts';
 import { toPostgresqlError } from './postgresql-errors.ts';
 import { readColumn, toPostgresqlParameter } from './postgresql-values.ts';

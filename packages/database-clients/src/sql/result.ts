@@ -60,3 +60,12 @@ export function jsonValue(text: string): JsonValue {
   const value = tryParseJson(text);
   return value === undefined ? text : value;
 }
+
+/** The shortest number that is the same float: 0.1, not 0.10000000149011612. */
+export function shortFloat(value: number): number {
+  for (let digits = 1; digits < 9; digits += 1) {
+    const short = Number(value.toPrecision(digits));
+    if (Math.fround(short) === value) return short;
+  }
+  return value;
+}

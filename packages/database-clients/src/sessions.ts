@@ -1,7 +1,7 @@
 import type { GuardedSockets } from '@millrace/egress/guarded-socket';
 import { ServiceError } from '@millrace/engine';
+import { countedSockets } from '@millrace/ports/counted-sockets';
 import type { Caller } from '@millrace/runtime/node-services';
-import { countedSockets } from './counted-sockets.ts';
 import { hidePassword } from './sql/errors.ts';
 import { createGates } from './sql/gates.ts';
 

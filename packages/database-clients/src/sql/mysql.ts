@@ -7,8 +7,8 @@ import {
   ServiceError,
   type SqlQuery,
 } from '@millrace/engine';
+import { connectError } from '@millrace/ports/connect-error';
 import mysql from 'mysql2';
-import { connectError } from '../connect-error.ts';
 import { parameterError, stopError, tlsError, whereOf } from './errors.ts';
 import { toMysqlError } from './mysql-errors.ts';
 import {

@@ -3,10 +3,10 @@ import { type CredentialOf, type RedisOrder, ServiceError, stringifyJson } from 
 import type { Caller } from '@millrace/runtime/node-services';
 import { findRedis, type RedisSays, startFakeRedis, startRealRedis } from '@millrace/testing/redis-server';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { TEST_CERTIFICATE, TEST_KEY, trustTestCertificate } from '../../ports/test/certificate.ts';
 import { ReplyReader } from '../src/redis/reply.ts';
 import { jsonOf, ORDER_LIMITS } from '../src/redis/values.ts';
 import { createRedisService } from '../src/redis.ts';
-import { TEST_CERTIFICATE, TEST_KEY, trustTestCertificate } from './certificate.ts';
 
 const PASSWORD = 's3cret-canary';
 const never = new AbortController().signal;

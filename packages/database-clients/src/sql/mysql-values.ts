@@ -1,5 +1,5 @@
 import { isRawNumber, type JsonValue, stringifyJson } from '@millrace/engine';
-import { exactNumber, jsonValue } from './result.ts';
+import { exactNumber, jsonValue, shortFloat } from './result.ts';
 
 /** Metadata of a column (MySQL, "Column Definition Packet"). */
 export interface MysqlColumn {
@@ -71,13 +71,4 @@ export function toMysqlParameter(value: JsonValue): string | number | boolean | 
 /** BIT(n) is a number of up to 64 bits, most significant first. */
 function bitNumber(bits: Buffer): JsonValue {
   return exactNumber(String(bits.length === 0 ? 0 : BigInt(`0x${bits.toString('hex')}`)));
-}
-
-/** The shortest number that is the same float: 0.1, not 0.10000000149011612. */
-function shortFloat(value: number): number {
-  for (let digits = 1; digits < 9; digits += 1) {
-    const short = Number(value.toPrecision(digits));
-    if (Math.fround(short) === value) return short;
-  }
-  return value;
 }

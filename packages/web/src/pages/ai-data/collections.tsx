@@ -1,0 +1,145 @@
+import { Group, Stack, Text } from '@mantine/core';
+import type { VectorCollection } from '@millrace/admin-api';
+import { call } from '@millrace/ui/api/client.ts';
+import { useOrg, useRole } from '@millrace/ui/api/me.ts';
+import { endpointQuery } from '@millrace/ui/api/query.ts';
+import { type Column, DataTable, type RowState } from '@millrace/ui/components/data-table.tsx';
+import { ConfirmDialog } from '@millrace/ui/components/form-dialog.tsx';
+import { IconButton } from '@millrace/ui/components/icon-button.tsx';
+import { QueryState } from '@millrace/ui/components/paged-list.tsx';
+import { EmptyState } from '@millrace/ui/components/states.tsx';
+import { Hint } from '@millrace/ui/components/text.tsx';
+import { Moment } from '@millrace/ui/components/time.tsx';
+import { useChange } from '@millrace/ui/components/use-change.ts';
+import { useQuery } from '@tanstack/react-query';
+import { Layers, Trash2 } from 'lucide-react';
+import { useMemo, useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { formatBytes } from '../system/format.ts';
+import { Items } from './items.tsx';
+import { Unfold } from './unfold.tsx';
+
+type Listed = VectorCollection & { readonly id: string };
+
+/** Collections of texts with their vectors, and what is in them. */
+export function Collections() {
+  const { t, i18n } = useTranslation();
+  const query = useQuery(endpointQuery('GET /orgs/:org/vector-collections', { params: { org: useOrg() } }));
+  const items = useMemo(
+    () => query.data?.items.map((item) => ({ ...item, id: item.name })) ?? [],
+    [query.data],
+  );
+  const columns = useMemo((): readonly Column<Listed>[] => {
+    const number = (value: number) => value.toLocaleString(i18n.language);
+    return [
+      {
+        head: { hidden: t('aiData.contents') },
+        width: 44,
+        cell: (item, row) => <Open item={item} {...row} />,
+      },
+      { head: t('aiData.name'), cell: ({ name }) => <Name>{name}</Name> },
+      { head: t('aiData.model'), width: 220, cell: ({ model }) => <Name>{model}</Name> },
+      { head: t('aiData.dimension'), width: 110, isNumber: true, cell: ({ dimension }) => number(dimension) },
+      { head: t('aiData.items'), width: 90, isNumber: true, cell: (item) => number(item.items) },
+      {
+        head: t('aiData.size'),
+        width: 100,
+        isNumber: true,
+        cell: ({ bytes }) => formatBytes(bytes, i18n.language),
+      },
+      { head: t('aiData.written'), width: 150, cell: ({ updated_at: at }) => <Moment at={at} /> },
+      { head: { hidden: t('common.actions') }, width: 52, cell: (item) => <DeleteCollection item={item} /> },
+    ];
+  }, [t, i18n.language]);
+  return (
+    <>
+      <QueryState query={query} />
+      {query.isSuccess && items.length === 0 && (
+        <EmptyState icon={Layers} title={t('aiData.noCollections')}>
+          {t('aiData.noCollectionsHint')}
+        </EmptyState>
+      )}
+      {items.length > 0 && (
+        <DataTable
+          items={items}
+          columns={columns}
+          details={({ name }) => <Items collection={name} />}
+          narrow={(item, row) => <Narrow item={item} {...row} />}
+          narrowBelow="62em"
+          aria-label={t('aiData.collections')}
+        />
+      )}
+    </>
+  );
+}
+
+function Name({ children }: { children: string }) {
+  return (
+    <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
+      {children}
+    </Text>
+  );
+}
+
+function Open({ item, ...row }: { item: Listed } & RowState) {
+  const { t } = useTranslation();
+  return <Unfold label={t('aiData.open', { name: item.name })} {...row} />;
+}
+
+function Narrow({ item, ...row }: { item: Listed } & RowState) {
+  const { t, i18n } = useTranslation();
+  return (
+    <Group gap={4} wrap="nowrap" align="flex-start">
+      <Open item={item} {...row} />
+      <Stack gap={2} miw={0} flex={1}>
+        <Name>{item.name}</Name>
+        <Hint>
+          {item.model} · {t('aiData.dimension')} {item.dimension} · {t('aiData.items')}{' '}
+          {item.items.toLocaleString(i18n.language)} · {formatBytes(item.bytes, i18n.language)} ·{' '}
+          <Moment at={item.updated_at} />
+        </Hint>
+      </Stack>
+      <DeleteCollection item={item} />
+    </Group>
+  );
+}
+
+function DeleteCollection({ item: { name, items } }: { item: Listed }) {
+  const { t } = useTranslation();
+  const params = { org: useOrg() };
+  const { can } = useRole();
+  const [isAsking, setIsAsking] = useState(false);
+  const remove = useChange(
+    () => call('POST /orgs/:org/vector-collections/delete', { params, body: { name } }),
+    {
+      done: ({ deleted: count }) => t('aiData.deleted', { count }),
+      refreshes: ['GET /orgs/:org/vector-collections', 'GET /orgs/:org/vector-items'],
+      onSuccess: () => setIsAsking(false),
+    },
+  );
+  if (!can('editor')) return null;
+  const label = t('aiData.deleteCollection', { name });
+  return (
+    <>
+      <IconButton
+        icon={Trash2}
+        size="sm"
+        variant="subtle"
+        color="gray"
+        label={label}
+        onClick={() => setIsAsking(true)}
+      />
+      <ConfirmDialog
+        isOpen={isAsking}
+        title={label}
+        action={t('aiData.deleteAction')}
+        typed={name}
+        isBusy={remove.isPending}
+        onConfirm={() => remove.mutate()}
+        onClose={() => setIsAsking(false)}
+      >
+        {t('aiData.deleteCollectionAbout', { count: items })}
+      </ConfirmDialog>
+    </>
+  );
+}

@@ -1,0 +1,137 @@
+import { Anchor, Code, Group, Stack, Text } from '@mantine/core';
+import type { VectorItem } from '@millrace/admin-api';
+import { call } from '@millrace/ui/api/client.ts';
+import { useOrg, useRole } from '@millrace/ui/api/me.ts';
+import { usePages } from '@millrace/ui/api/pages.ts';
+import { endpointQuery } from '@millrace/ui/api/query.ts';
+import { FilterInput } from '@millrace/ui/components/filter-input.tsx';
+import { ConfirmDialog } from '@millrace/ui/components/form-dialog.tsx';
+import { IconButton } from '@millrace/ui/components/icon-button.tsx';
+import { PagedList } from '@millrace/ui/components/paged-list.tsx';
+import { Hint } from '@millrace/ui/components/text.tsx';
+import { Moment } from '@millrace/ui/components/time.tsx';
+import { useChange } from '@millrace/ui/components/use-change.ts';
+import { useQuery } from '@tanstack/react-query';
+import { Trash2 } from 'lucide-react';
+import { useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { formatBytes } from '../system/format.ts';
+
+const PAGE_SIZE = 20;
+
+/** The texts of a collection. */
+export function Items({ collection }: { collection: string }) {
+  const { t } = useTranslation();
+  const [search, setSearch] = useState('');
+  const list = usePages(
+    'GET /orgs/:org/vector-items',
+    {
+      params: { org: useOrg() },
+      query: { collection, limit: PAGE_SIZE, ...(search === '' ? {} : { search }) },
+    },
+    { keepsPrevious: true },
+  );
+  const nothing = search === '' ? t('aiData.noItems') : t('aiData.nothingFound');
+  return (
+    <Stack gap="xs" py="xs" pl={{ base: 0, sm: 'lg' }} component="section" aria-label={collection}>
+      <FilterInput
+        aria-label={t('aiData.search')}
+        placeholder={t('aiData.search')}
+        value={search}
+        onApply={setSearch}
+        clearLabel={t('aiData.clear')}
+        maw={360}
+      />
+      <PagedList
+        list={list}
+        rows={3}
+        empty={<Hint>{list.hasNextPage ? t('aiData.moreToSearch') : nothing}</Hint>}
+      >
+        {(items) => (
+          <Stack gap="sm" component="ul" m={0} p={0} style={{ listStyle: 'none' }}>
+            {items.map((item) => (
+              <Item key={item.key} collection={collection} item={item} />
+            ))}
+          </Stack>
+        )}
+      </PagedList>
+    </Stack>
+  );
+}
+
+function Item({ collection, item }: { collection: string; item: VectorItem }) {
+  const { t, i18n } = useTranslation();
+  const { key, text, is_cut: isCut, metadata, bytes, updated_at: at } = item;
+  const [isWhole, setIsWhole] = useState(false);
+  const params = { org: useOrg() };
+  const whole = useQuery({
+    ...endpointQuery('GET /orgs/:org/vector-items/text', { params, query: { collection, key } }),
+    enabled: isWhole,
+  });
+  return (
+    <Group component="li" gap="xs" wrap="nowrap" align="flex-start" justify="space-between">
+      <Stack gap={2} miw={0}>
+        <Text size="xs" ff="monospace" style={{ overflowWrap: 'anywhere' }}>
+          {key}
+        </Text>
+        <Text size="sm" style={{ overflowWrap: 'anywhere', whiteSpace: 'pre-wrap' }}>
+          {whole.data?.text ?? text}
+          {isCut && whole.data === undefined && '…'}
+        </Text>
+        {isCut && !isWhole && (
+          <Anchor component="button" size="xs" w="fit-content" onClick={() => setIsWhole(true)}>
+            {t('aiData.whole')}
+          </Anchor>
+        )}
+        {Object.keys(metadata).length > 0 && (
+          <Code style={{ overflowWrap: 'anywhere', whiteSpace: 'pre-wrap', width: 'fit-content' }}>
+            {JSON.stringify(metadata)}
+          </Code>
+        )}
+        <Hint>
+          {formatBytes(bytes, i18n.language)} · <Moment at={at} />
+        </Hint>
+      </Stack>
+      <DeleteItem collection={collection} name={key} />
+    </Group>
+  );
+}
+
+function DeleteItem({ collection, name }: { collection: string; name: string }) {
+  const { t } = useTranslation();
+  const params = { org: useOrg() };
+  const { can } = useRole();
+  const [isAsking, setIsAsking] = useState(false);
+  const remove = useChange(
+    () => call('POST /orgs/:org/vector-items/delete', { params, body: { collection, key: name } }),
+    {
+      done: ({ deleted: count }) => t('aiData.deleted', { count }),
+      refreshes: ['GET /orgs/:org/vector-collections', 'GET /orgs/:org/vector-items'],
+      onSuccess: () => setIsAsking(false),
+    },
+  );
+  if (!can('editor')) return null;
+  const label = t('aiData.deleteItem', { name });
+  return (
+    <>
+      <IconButton
+        icon={Trash2}
+        size="sm"
+        variant="subtle"
+        color="gray"
+        label={label}
+        onClick={() => setIsAsking(true)}
+      />
+      <ConfirmDialog
+        isOpen={isAsking}
+        title={label}
+        action={t('aiData.deleteAction')}
+        isBusy={remove.isPending}
+        onConfirm={() => remove.mutate()}
+        onClose={() => setIsAsking(false)}
+      >
+        {t('aiData.deleteItemAbout')}
+      </ConfirmDialog>
+    </>
+  );
+}
