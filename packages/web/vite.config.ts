@@ -96,8 +96,8 @@ const FRAME = new RegExp(
 /** Small parts of the pages with lists. */
 const LISTS = new RegExp(
   [
-    'ui/src/components/(data-table|row-link|filter-input)',
-    'workflow-pages/src/workflows/(row-menu|name-field|create-workflow|trigger-name)',
+    'ui/src/components/(data-table|row-link|filter-input|selection-bar)',
+    'workflow-pages/src/workflows/(row-menu|name-field|create-workflow|trigger-name|search-field)',
   ].join('|'),
 );
 

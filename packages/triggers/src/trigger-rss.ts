@@ -10,7 +10,7 @@ import {
 } from '@millrace/engine';
 import { credentialProperty } from '@millrace/node-kit/credential-property';
 import { checkedNode } from '@millrace/node-kit/define';
-import { fetchFeed } from '@millrace/node-kit/http/fetch-feed';
+import { EXAMPLE_ENTRY, fetchFeed } from '@millrace/node-kit/http/fetch-feed';
 import { Type } from 'typebox';
 import { pollingProperties } from './polling/config.ts';
 import { hashOf } from './polling/list-items.ts';
@@ -21,20 +21,6 @@ const FETCH_MS = 30_000;
 const CONVERSION_MS = 20_000;
 /** As many as the parser reads. */
 const MAX_ENTRIES = 1_000;
-
-const ITEM = {
-  id: 'n2',
-  title: 'Sencha & more',
-  url: 'https://tea.example.com/n2',
-  summary: 'New harvest',
-  content_html: '<p>New <b>harvest</b></p>',
-  author: null,
-  published_at: '2026-01-01T09:00:00.000Z',
-  updated_at: null,
-  categories: ['tea'],
-  attachments: [],
-  image: null,
-};
 
 export const triggerRss = checkedNode({
   type: 'trigger.rss',
@@ -77,8 +63,8 @@ export const triggerRss = checkedNode({
     {
       title: 'Each new article of a blog',
       config: { url: 'https://tea.example.com/feed', interval_s: 900 },
-      trigger: ITEM,
-      expect: { output: { data: ITEM } },
+      trigger: EXAMPLE_ENTRY,
+      expect: { output: { data: EXAMPLE_ENTRY } },
     },
   ],
   polling: {

@@ -1,7 +1,8 @@
 import { describe, expect, inject, it } from 'vitest';
+import { UsageError } from '../run-options.ts';
 import { runCampaign } from './campaign.ts';
 import { planStarts } from './mix.ts';
-import { type CampaignOptions, parseOptions, UsageError } from './options.ts';
+import { type CampaignOptions, parseOptions } from './options.ts';
 import { type Fault, planFaults } from './plan.ts';
 import { Random } from './random.ts';
 import { formatReport } from './report.ts';

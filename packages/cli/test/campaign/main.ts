@@ -1,7 +1,8 @@
 import { prepareDataDir } from '@millrace/testing/prepared-data-dir';
 import { freshFolder, removeOwnFolder } from '../faults/support/folders.ts';
+import { UsageError } from '../run-options.ts';
 import { runCampaign } from './campaign.ts';
-import { HELP, parseOptions, UsageError } from './options.ts';
+import { HELP, parseOptions } from './options.ts';
 import { formatReport } from './report.ts';
 
 /** Standard output is reserved for the report. */

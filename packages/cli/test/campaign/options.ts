@@ -1,4 +1,4 @@
-import { parseArgs } from 'node:util';
+import { parseRunOptions, type RunTask } from '../run-options.ts';
 
 /** What a campaign does. */
 export interface CampaignOptions {
@@ -26,51 +26,9 @@ Runs workflows of every kind while faults happen, and counts what was lost, doub
 
 Exit code 0 if nothing was found, 1 if something was, 2 if the options are wrong.`;
 
-export type Task =
-  | { readonly kind: 'help' }
-  | (CampaignOptions & { readonly kind: 'run'; readonly json: boolean });
-
-/** Thrown for options that can't be used, with a message for the user. */
-export class UsageError extends Error {}
+const LEAST: CampaignOptions = { executions: 1, faults: 0, seed: 0, apis: 1, workers: 1 };
 
 /** @throws UsageError */
-export function parseOptions(args: readonly string[]): Task {
-  const text = { type: 'string' } as const;
-  const flag = { type: 'boolean', default: false } as const;
-  let values: { [name: string]: string | boolean | undefined };
-  try {
-    ({ values } = parseArgs({
-      args: [...args],
-      options: {
-        executions: text,
-        faults: text,
-        seed: text,
-        apis: text,
-        workers: text,
-        json: flag,
-        help: flag,
-      },
-    }));
-  } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : String(error));
-  }
-  if (values.help === true) return { kind: 'help' };
-  const number = (name: keyof CampaignOptions, least: number): number => {
-    const given = values[name];
-    if (given === undefined) return DEFAULTS[name];
-    const value = Number(given);
-    if (!Number.isSafeInteger(value) || value < least) {
-      throw new UsageError(`--${name} must be a whole number from ${least}`);
-    }
-    return value;
-  };
-  return {
-    kind: 'run',
-    executions: number('executions', 1),
-    faults: number('faults', 0),
-    seed: number('seed', 0),
-    apis: number('apis', 1),
-    workers: number('workers', 1),
-    json: values.json === true,
-  };
+export function parseOptions(args: readonly string[]): RunTask<CampaignOptions> {
+  return parseRunOptions(args, { ...DEFAULTS }, { ...LEAST });
 }

@@ -1,6 +1,5 @@
 import type { JsonObject, JsonValue } from '@millrace/engine';
-
-type Node = readonly [name: string, type: string, parameters?: JsonObject, more?: JsonObject];
+import { type OriginalNode as Node, originalOf } from './n8n-original.ts';
 
 const VERSIONS: { readonly [type: string]: number } = {
   httpRequest: 4.2,
@@ -17,28 +16,7 @@ const VERSIONS: { readonly [type: string]: number } = {
 
 /** A workflow as n8n exports it. A link is `A.1 > B.2`: from the second output of A into the third input of B. */
 function original(nodes: readonly Node[], links: readonly string[]): JsonObject {
-  const connections: { [from: string]: { main: { node: string; type: string; index: number }[][] } } = {};
-  for (const link of links) {
-    const [from = '', to = ''] = link.split(' > ');
-    const [source = '', output = '0'] = from.split('.');
-    const [node = '', input = '0'] = to.split('.');
-    const { main } = connections[source] ?? { main: [] };
-    connections[source] = { main };
-    while (main.length <= Number(output)) main.push([]);
-    main[Number(output)]?.push({ node, type: 'main', index: Number(input) });
-  }
-  return {
-    name: 'Compared',
-    nodes: nodes.map(([name, type, parameters = {}, more = {}], index) => ({
-      name,
-      type: `n8n-nodes-base.${type}`,
-      typeVersion: VERSIONS[type] ?? 1,
-      position: [index * 200, 0],
-      parameters,
-      ...more,
-    })),
-    connections: connections as unknown as JsonValue,
-  };
+  return originalOf('Compared', VERSIONS, nodes, links);
 }
 
 /** The nodes one after the other. */

@@ -2,6 +2,7 @@ import type { JsonObject, JsonValue } from '@millrace/engine';
 import { importWorkflow } from '@millrace/importer';
 import { send } from '@millrace/testing/api';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { type OriginalLink, type OriginalNode, originalOf } from './n8n-original.ts';
 import { openWorld, type World } from './world.ts';
 
 let world: World;
@@ -11,34 +12,9 @@ beforeAll(async () => {
 afterAll(() => world.close());
 beforeEach(() => world.outside.forget());
 
-type Node = readonly [name: string, type: string, parameters?: JsonObject, more?: JsonObject];
-/** `A.1 > B.2`: from the second output of A into the third input of B. */
-type Link = string;
-
 /** A workflow as n8n exports it. */
-function original(nodes: readonly Node[], links: readonly Link[]): JsonObject {
-  const connections: { [from: string]: { main: { node: string; type: string; index: number }[][] } } = {};
-  for (const link of links) {
-    const [from = '', to = ''] = link.split(' > ');
-    const [source = '', output = '0'] = from.split('.');
-    const [node = '', input = '0'] = to.split('.');
-    const { main } = connections[source] ?? { main: [] };
-    connections[source] = { main };
-    while (main.length <= Number(output)) main.push([]);
-    main[Number(output)]?.push({ node, type: 'main', index: Number(input) });
-  }
-  return {
-    name: 'Imported',
-    nodes: nodes.map(([name, type, parameters = {}, more = {}], index) => ({
-      name,
-      type: `n8n-nodes-base.${type}`,
-      typeVersion: VERSIONS[type] ?? 1,
-      position: [index * 200, 0],
-      parameters,
-      ...more,
-    })),
-    connections: connections as unknown as JsonValue,
-  };
+function original(nodes: readonly OriginalNode[], links: readonly OriginalLink[]): JsonObject {
+  return originalOf('Imported', VERSIONS, nodes, links);
 }
 
 const VERSIONS: { readonly [type: string]: number } = {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { parseOptions, UsageError } from './options.ts';
+import { UsageError } from '../run-options.ts';
+import { parseOptions } from './options.ts';
 import { formatReport, isGood, type Report } from './report.ts';
 import { type Evidence, judge } from './verdict.ts';
 

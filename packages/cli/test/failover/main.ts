@@ -3,8 +3,9 @@ import { chmod, mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { removeOwnFolder, sweepAbandoned } from '../faults/support/folders.ts';
+import { UsageError } from '../run-options.ts';
 import { runFailover } from './failover.ts';
-import { HELP, parseOptions, UsageError } from './options.ts';
+import { HELP, parseOptions } from './options.ts';
 import { endProcessesIn, missingPackages } from './patroni.ts';
 import { formatReport, isGood } from './report.ts';
 

@@ -1,10 +1,11 @@
-import { Alert, Button, Group, Loader, Paper, Text } from '@mantine/core';
+import { Alert, Button, Group, Loader, Text } from '@mantine/core';
 import type { ExecutionItem } from '@millrace/admin-api';
 import { useOrg } from '@millrace/ui/api/me.ts';
+import { SelectionBar } from '@millrace/ui/components/selection-bar.tsx';
 import { Hint } from '@millrace/ui/components/text.tsx';
 import { Moment } from '@millrace/ui/components/time.tsx';
 import { Link } from '@tanstack/react-router';
-import { Ban, Columns2, ListChecks, RotateCw, StepForward, X } from 'lucide-react';
+import { Ban, Columns2, ListChecks, RotateCw, StepForward } from 'lucide-react';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { isUnderWay } from '../common/under-way.ts';
@@ -39,38 +40,26 @@ export function BulkBar({
   const failed = items.filter(({ status }) => status === 'failed');
   const targets = { cancel: cancellable, rerun: ended, rerunFailed: failed };
   return (
-    <Paper
-      withBorder
-      shadow="md"
-      p="xs"
-      role="toolbar"
-      aria-label={t('executions.bulk.label')}
-      style={{ position: 'sticky', bottom: 12, zIndex: 10 }}
+    <SelectionBar
+      label={t('executions.bulk.label')}
+      count={t('executions.bulk.count', { count: items.length, shown: items.length.toLocaleString() })}
+      clearLabel={t('executions.bulk.clear')}
+      onClear={onClear}
+      actions={
+        <>
+          {gathering === null && hasMore && (
+            <Button variant="light" leftSection={<ListChecks size={14} aria-hidden />} onClick={gather}>
+              {t('executions.bulk.all')}
+            </Button>
+          )}
+          {gathering !== null && <Gathered gathering={gathering} onStop={stop} />}
+          <Action name="cancel" icon={Ban} targets={cancellable} onClick={setAction} />
+          <Action name="rerun" icon={RotateCw} targets={ended} onClick={setAction} />
+          <Action name="rerunFailed" icon={StepForward} targets={failed} onClick={setAction} />
+          <Compare items={items} />
+        </>
+      }
     >
-      <Group gap="xs">
-        <Text size="sm" fw={500} role="status">
-          {t('executions.bulk.count', { count: items.length, shown: items.length.toLocaleString() })}
-        </Text>
-        {gathering === null && hasMore && (
-          <Button variant="light" leftSection={<ListChecks size={14} aria-hidden />} onClick={gather}>
-            {t('executions.bulk.all')}
-          </Button>
-        )}
-        {gathering !== null && <Gathered gathering={gathering} onStop={stop} />}
-        <Action name="cancel" icon={Ban} targets={cancellable} onClick={setAction} />
-        <Action name="rerun" icon={RotateCw} targets={ended} onClick={setAction} />
-        <Action name="rerunFailed" icon={StepForward} targets={failed} onClick={setAction} />
-        <Compare items={items} />
-        <Button
-          variant="subtle"
-          color="gray"
-          leftSection={<X size={14} aria-hidden />}
-          onClick={onClear}
-          ml="auto"
-        >
-          {t('executions.bulk.clear')}
-        </Button>
-      </Group>
       {isCut && (
         <Hint mt={4}>
           {t('executions.bulk.cut', { count: MAX_MATCHING, shown: MAX_MATCHING.toLocaleString() })}
@@ -89,7 +78,7 @@ export function BulkBar({
           onDone={onClear}
         />
       )}
-    </Paper>
+    </SelectionBar>
   );
 }
 

@@ -14,6 +14,21 @@ import { MAX_REDIRECTS } from './config.ts';
 /** A conversion of what was fetched never takes nearly as long. */
 export const MAX_CONVERSION_MS = 60_000;
 
+/** An entry of a feed, as it is read, for the examples of nodes. */
+export const EXAMPLE_ENTRY = {
+  id: 'n2',
+  title: 'Sencha & more',
+  url: 'https://tea.example.com/n2',
+  summary: 'New harvest',
+  content_html: '<p>New <b>harvest</b></p>',
+  author: null,
+  published_at: '2026-01-01T09:00:00.000Z',
+  updated_at: null,
+  categories: ['tea'],
+  attachments: [],
+  image: null,
+};
+
 /** Where a feed is, and the limits for fetching it. */
 interface FeedSource {
   readonly url: string;

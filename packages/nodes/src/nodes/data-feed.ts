@@ -9,7 +9,7 @@ import {
 import { credentialProperty } from '@millrace/node-kit/credential-property';
 import { checkedNode } from '@millrace/node-kit/define';
 import { MAX_TIMEOUT_MS } from '@millrace/node-kit/http/config';
-import { fetchFeed, MAX_CONVERSION_MS } from '@millrace/node-kit/http/fetch-feed';
+import { EXAMPLE_ENTRY, fetchFeed, MAX_CONVERSION_MS } from '@millrace/node-kit/http/fetch-feed';
 import { Type } from 'typebox';
 import { documentText } from '../documents/config.ts';
 
@@ -113,21 +113,7 @@ export const dataFeed = checkedNode({
             language: null,
             updated_at: null,
           },
-          items: [
-            {
-              id: 'n2',
-              title: 'Sencha & more',
-              url: 'https://tea.example.com/n2',
-              summary: 'New harvest',
-              content_html: '<p>New <b>harvest</b></p>',
-              author: null,
-              published_at: '2026-01-01T09:00:00.000Z',
-              updated_at: null,
-              categories: ['tea'],
-              attachments: [],
-              image: null,
-            },
-          ],
+          items: [EXAMPLE_ENTRY],
           count: 1,
         },
       },

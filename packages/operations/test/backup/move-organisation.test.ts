@@ -4,7 +4,6 @@ import { addCredential } from '@millrace/credentials/credentials';
 import { findSealed } from '@millrace/credentials/store';
 import { unsealRow } from '@millrace/credentials/unseal';
 import type { PgDatabase } from '@millrace/database/pool';
-import { type NodeContext, success } from '@millrace/engine';
 import { pauseOrganisation } from '@millrace/identity/organisations/pause';
 import { secondFactorOf } from '@millrace/identity/users/second-factor';
 import { registry } from '@millrace/nodes';
@@ -22,6 +21,7 @@ import { backUp } from '../../src/backup/backup.ts';
 import { BackupError } from '../../src/backup/errors.ts';
 import { restore } from '../../src/backup/restore.ts';
 import type { RestoreOptions, RestoreSummary } from '../../src/backup/restoring.ts';
+import { CRM, interruptCall, type SeenCall } from './interrupted-call.ts';
 
 vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 });
 
@@ -88,13 +88,7 @@ test('an organisation that is not paused is not backed up', async () => {
 });
 
 describe('an organisation that moves', () => {
-  const calls: { readonly at: 'source' | 'target'; readonly key: string }[] = [];
-  const credential = {
-    name: 'CRM',
-    type: 'bearer',
-    hosts: ['api.example.com'],
-    fields: { token: 'canary-token' },
-  } as const;
+  const calls: SeenCall[] = [];
   let bytes: Buffer;
   let ids: Readonly<Record<'held' | 'asking' | 'failed' | 'credential', number>>;
   let workflowId: number;
@@ -103,18 +97,7 @@ describe('an organisation that moves', () => {
   beforeAll(async () => {
     const { db } = source.database;
     const { organisationId } = source.key;
-    const { promise: begun, resolve: begin } = Promise.withResolvers<void>();
-    source.behaviours.set('first', () => success({ done: true }));
-    source.behaviours.set('second', async (context: NodeContext) => {
-      calls.push({ at: 'source', key: context.idempotencyKey });
-      begin();
-      await new Promise<void>((resolve) => context.signal.addEventListener('abort', () => resolve()));
-      return success({});
-    });
-    target.behaviours.set('second', (context) => {
-      calls.push({ at: 'target', key: context.idempotencyKey });
-      return success({ done: true });
-    });
+    const begun = interruptCall(source, target, calls);
     source.behaviours.set('broken', () => {
       throw new Error('broken');
     });
@@ -132,8 +115,7 @@ describe('an organisation that moves', () => {
       held: await source.execute(workflowId),
       asking: await source.execute(askingId),
       failed: await source.execute(await source.createWorkflow(broken)),
-      credential: (await addCredential({ db, keys: sourceKeys }, { ...credential, organisationId }, OPERATOR))
-        .id,
+      credential: (await addCredential({ db, keys: sourceKeys }, { ...CRM, organisationId }, OPERATOR)).id,
     };
     await begun;
     await source.finished(ids.failed);

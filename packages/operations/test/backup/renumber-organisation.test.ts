@@ -3,7 +3,7 @@ import { buffer } from 'node:stream/consumers';
 import { addCredential } from '@millrace/credentials/credentials';
 import { findSealed } from '@millrace/credentials/store';
 import { unsealRow } from '@millrace/credentials/unseal';
-import { type NodeContext, success } from '@millrace/engine';
+import { success } from '@millrace/engine';
 import { pauseOrganisation } from '@millrace/identity/organisations/pause';
 import { registry } from '@millrace/nodes';
 import { settle } from '@millrace/service/pause/settle';
@@ -19,6 +19,7 @@ import { backUp } from '../../src/backup/backup.ts';
 import { BackupError } from '../../src/backup/errors.ts';
 import { restore } from '../../src/backup/restore.ts';
 import type { MovedOrganisation, RestoreOptions } from '../../src/backup/restoring.ts';
+import { CRM, interruptCall, type SeenCall } from './interrupted-call.ts';
 
 vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 });
 
@@ -30,7 +31,7 @@ let source: WorkingService;
 let target: WorkingService;
 const sourceKeys = keysOfVariable();
 const targetKeys = keysOfVariable();
-const calls: { readonly at: 'source' | 'target'; readonly key: string }[] = [];
+const calls: SeenCall[] = [];
 let former: {
   readonly child: number;
   readonly parent: number;
@@ -85,27 +86,10 @@ async function restoreInto(
 async function work(): Promise<void> {
   const { db } = source.database;
   const { organisationId } = source.key;
-  const { promise: begun, resolve: begin } = Promise.withResolvers<void>();
-  source.behaviours.set('first', () => success({ done: true }));
-  source.behaviours.set('second', async (context: NodeContext) => {
-    calls.push({ at: 'source', key: context.idempotencyKey });
-    begin();
-    await new Promise<void>((resolve) => context.signal.addEventListener('abort', () => resolve()));
-    return success({});
-  });
-  target.behaviours.set('second', (context) => {
-    calls.push({ at: 'target', key: context.idempotencyKey });
-    return success({ done: true });
-  });
-  const secret = {
-    name: 'CRM',
-    type: 'bearer',
-    hosts: ['api.example.com'],
-    fields: { token: 'canary-token' },
-  } as const;
+  const begun = interruptCall(source, target, calls);
   const { id: credential } = await addCredential(
     { db, keys: sourceKeys },
-    { ...secret, organisationId },
+    { ...CRM, organisationId },
     OPERATOR,
   );
   const child = await source.createWorkflow(chainOf('first', 'second'));

@@ -1,6 +1,5 @@
 import { findProblems, type JsonObject, type ListenSource, type NodeDefinition } from '@millrace/engine';
 import { inEnglish } from '@millrace/messages/english';
-import { registry } from '@millrace/nodes';
 
 /** What a trigger listens to under a config. @throws ServiceError if it doesn't match the schema */
 export function sourceOf({ type, listening }: NodeDefinition, config: JsonObject): ListenSource {
@@ -9,10 +8,13 @@ export function sourceOf({ type, listening }: NodeDefinition, config: JsonObject
 }
 
 /** What a workflow whose only node is this trigger lacks: the setting, and what is said about it. */
-export function faultsOf({ type }: NodeDefinition, config: JsonObject): readonly (readonly string[])[] {
+export function faultsOf(trigger: NodeDefinition, config: JsonObject): readonly (readonly string[])[] {
+  const { type } = trigger;
   const nodes = [{ id: 'start', type, data: { config } }];
-  return findProblems({ nodes, edges: [] }, registry).map(({ pointer, message }) => [
-    pointer.replace('/flow_data/nodes/0/data/config', ''),
-    inEnglish(message).replace('"start": ', ''),
-  ]);
+  return findProblems({ nodes, edges: [] }, (asked) => (asked === type ? trigger : undefined)).map(
+    ({ pointer, message }) => [
+      pointer.replace('/flow_data/nodes/0/data/config', ''),
+      inEnglish(message).replace('"start": ', ''),
+    ],
+  );
 }

@@ -1,7 +1,8 @@
-import { Button, Group, Paper, Text } from '@mantine/core';
+import { Button } from '@mantine/core';
 import type { WorkflowItem } from '@millrace/admin-api';
 import { lazyPart } from '@millrace/ui/components/lazy-part.tsx';
-import { Archive, FolderInput, ListChecks, Tags, X } from 'lucide-react';
+import { SelectionBar } from '@millrace/ui/components/selection-bar.tsx';
+import { Archive, FolderInput, ListChecks, Tags } from 'lucide-react';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 
@@ -34,39 +35,27 @@ export function BulkBar({
   );
   const dialogProps = { items, onClose: () => setDialog(null), onDone: onClear };
   return (
-    <Paper
-      withBorder
-      shadow="md"
-      p="xs"
-      role="toolbar"
-      aria-label={t('folders.bulk.label')}
-      style={{ position: 'sticky', bottom: 12, zIndex: 10 }}
+    <SelectionBar
+      label={t('folders.bulk.label')}
+      count={t('folders.bulk.count', { count: items.length })}
+      clearLabel={t('folders.bulk.clear')}
+      onClear={onClear}
+      actions={
+        <>
+          {items.length < shown && (
+            <Button variant="light" leftSection={<ListChecks size={14} aria-hidden />} onClick={onSelectAll}>
+              {t('folders.bulk.all', { count: shown })}
+            </Button>
+          )}
+          {action('move', FolderInput)}
+          {action('tag', Tags)}
+          {action('archive', Archive)}
+        </>
+      }
     >
-      <Group gap="xs">
-        <Text size="sm" fw={500} role="status">
-          {t('folders.bulk.count', { count: items.length })}
-        </Text>
-        {items.length < shown && (
-          <Button variant="light" leftSection={<ListChecks size={14} aria-hidden />} onClick={onSelectAll}>
-            {t('folders.bulk.all', { count: shown })}
-          </Button>
-        )}
-        {action('move', FolderInput)}
-        {action('tag', Tags)}
-        {action('archive', Archive)}
-        <Button
-          variant="subtle"
-          color="gray"
-          leftSection={<X size={14} aria-hidden />}
-          onClick={onClear}
-          ml="auto"
-        >
-          {t('folders.bulk.clear')}
-        </Button>
-      </Group>
       {dialog === 'move' && <MoveDialog {...dialogProps} />}
       {dialog === 'tag' && <TagDialog {...dialogProps} />}
       {dialog === 'archive' && <ArchiveAllDialog {...dialogProps} />}
-    </Paper>
+    </SelectionBar>
   );
 }

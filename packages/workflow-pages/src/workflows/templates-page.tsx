@@ -7,18 +7,18 @@ import { useNodeTypes } from '@millrace/editor/canvas/flow-view.tsx';
 import { useOrg, useRole } from '@millrace/ui/api/me.ts';
 import { endpointQuery } from '@millrace/ui/api/query.ts';
 import { type ApplyFilters, useFilters } from '@millrace/ui/api/search-params.ts';
-import { FilterInput } from '@millrace/ui/components/filter-input.tsx';
 import { lazyPart } from '@millrace/ui/components/lazy-part.tsx';
 import { Page } from '@millrace/ui/components/page.tsx';
 import { QueryState } from '@millrace/ui/components/paged-list.tsx';
 import { EmptyState } from '@millrace/ui/components/states.tsx';
 import { needWholeTexts } from '@millrace/ui/i18n/service/index.ts';
 import { useQuery } from '@tanstack/react-query';
-import { LayoutTemplate, Search, SearchX } from 'lucide-react';
+import { LayoutTemplate, SearchX } from 'lucide-react';
 import { useEffect, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useCreateWorkflow } from './create-workflow.ts';
 import { type GallerySearch, readGallerySearch } from './gallery-search.ts';
+import { SearchField } from './search-field.tsx';
 import { TemplateCard } from './template-card.tsx';
 import { onlyCredentials, openSteps } from './template-needs.ts';
 import { searchTemplates } from './template-search.ts';
@@ -116,14 +116,9 @@ function Filters({ filters, apply }: { filters: GallerySearch; apply: ApplyFilte
   const { t } = useTranslation();
   return (
     <Group gap="xs" role="search">
-      <FilterInput
-        flex={1}
-        miw={180}
-        maw={360}
-        aria-label={t('gallery.searchTemplates')}
-        placeholder={t('gallery.searchTemplatesHint')}
-        leftSection={<Search size={14} aria-hidden />}
-        clearLabel={t('workflows.clearSearch')}
+      <SearchField
+        label={t('gallery.searchTemplates')}
+        hint={t('gallery.searchTemplatesHint')}
         value={filters.search}
         onApply={(search) => apply({ search })}
       />

@@ -10,7 +10,6 @@ import { useMe, useOrg, useRole } from '@millrace/ui/api/me.ts';
 import { usePages } from '@millrace/ui/api/pages.ts';
 import { endpointQuery } from '@millrace/ui/api/query.ts';
 import { type ApplyFilters, useFilters } from '@millrace/ui/api/search-params.ts';
-import { FilterInput } from '@millrace/ui/components/filter-input.tsx';
 import { lazyPart } from '@millrace/ui/components/lazy-part.tsx';
 import { Page } from '@millrace/ui/components/page.tsx';
 import { PagedList } from '@millrace/ui/components/paged-list.tsx';
@@ -24,7 +23,6 @@ import {
   Folder,
   LayoutTemplate,
   Plus,
-  Search,
   SearchX,
   Star,
   Workflow,
@@ -36,6 +34,7 @@ import { FolderNav } from './folder-nav.tsx';
 import { FolderSelect } from './folder-select.tsx';
 import { LIST_STATUSES, type ListSearch, type ListStatus, readListSearch, SORTS } from './list-search.ts';
 import { NewWorkflowDialog } from './new-workflow-dialog.tsx';
+import { SearchField } from './search-field.tsx';
 import { SelectionContext, useSelected } from './selection.ts';
 import { WorkflowTable } from './workflow-table.tsx';
 
@@ -123,14 +122,9 @@ function Filters({ filters, apply }: { filters: ListSearch; apply: ApplyFilters<
   const { data } = useQuery(endpointQuery('GET /orgs/:org/workflow-tags', { params: { org } }));
   return (
     <Group gap="xs" role="search">
-      <FilterInput
-        flex={1}
-        miw={180}
-        maw={360}
-        aria-label={t('workflows.searchLabel')}
-        placeholder={t('workflows.searchHint')}
-        leftSection={<Search size={14} aria-hidden />}
-        clearLabel={t('workflows.clearSearch')}
+      <SearchField
+        label={t('workflows.searchLabel')}
+        hint={t('workflows.searchHint')}
         value={filters.search}
         onApply={(search) => apply({ search })}
       />

@@ -15,6 +15,7 @@ import type { Turns } from '@millrace/service/turns';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import type { AppDeps } from '../../app-deps.ts';
+import { START_PROBLEMS } from './execute-route.ts';
 import { BatchBody } from './schema.ts';
 import { createStartOnce } from './start-once.ts';
 import { receiptOf } from './start-response.ts';
@@ -74,13 +75,7 @@ export function batchRoute(app: FastifyInstance, { config }: AppDeps, parts: Bat
       scope: 'executions:execute',
       extension: true,
       idempotent: 'by_route',
-      problems: [
-        'workflow_inactive',
-        'workflow_archived',
-        'organisation_paused',
-        'queue_full',
-        'storage_full',
-      ],
+      problems: START_PROBLEMS,
     },
     schema,
   } as const;

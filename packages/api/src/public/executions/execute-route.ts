@@ -28,6 +28,15 @@ export const START_ANSWER = response(
   },
 );
 
+/** Why a workflow may not be started, besides the problems of every request. */
+export const START_PROBLEMS = [
+  'workflow_inactive',
+  'workflow_archived',
+  'organisation_paused',
+  'queue_full',
+  'storage_full',
+] as const;
+
 /** `POST /workflows/{id}/execute`. */
 export function executeRoute(
   app: FastifyInstance,
@@ -56,13 +65,7 @@ export function executeRoute(
       scope: 'executions:execute',
       idempotent: true,
       emptyBodyIsObject: true,
-      problems: [
-        'workflow_inactive',
-        'workflow_archived',
-        'organisation_paused',
-        'queue_full',
-        'storage_full',
-      ],
+      problems: START_PROBLEMS,
     },
     schema,
   } as const;
