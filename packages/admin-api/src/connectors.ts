@@ -68,7 +68,7 @@ export const CONNECTOR_ENDPOINTS = {
       saved: Type.Integer({ minimum: 0 }),
       /** Those that stay, and why: as `refused` of `POST /workflow-changes`. */
       refused: Type.Array(
-Closed({ id: Id, name: Type.String(), code: Type.String(), message: Type.String(), ...explanation }),
+        Closed({ id: Id, name: Type.String(), code: Type.String(), message: Type.String(), ...explanation }),
       ),
     }),
   },
