@@ -80,9 +80,11 @@ function patternOf(source: string): string {
 export function readConditions(step: Step, given: JsonValue | undefined, combined: string): Conditions {
   const filter = objectOf(given);
   const list = Array.isArray(filter.conditions) ? readNew(step, filter) : readOld(step, filter);
-  if (list.length === 0) throw new Unmappable(message('import.no_conditions'));
   const combine = textOf(filter.combinator) ?? combined;
-  return { conditions: list, combine: combine === 'or' || combine === 'any' ? 'any' : 'all' };
+  const isAny = combine === 'or' || combine === 'any';
+  // Of no conditions all are met, and none is.
+  if (list.length === 0) list.push({ left: !isAny, operator: 'equals', right: true });
+  return { conditions: list, combine: isAny ? 'any' : 'all' };
 }
 
 function readNew(step: Step, filter: JsonObject): JsonValue[] {

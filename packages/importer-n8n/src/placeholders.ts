@@ -12,7 +12,7 @@ export function at({ name, type }: N8nNode): OriginalNode {
 
 /** What runs in connection with other nodes only. */
 const PARTS =
-  /^(?:lm[A-Z]|lm(?:Chat)|embeddings|memory(?!Manager)|textSplitter|document[A-Z]|outputParser|retriever|reranker|tool[A-Z])/;
+  /^(?:lm[A-Z]|embeddings|memory(?!Manager|ChatRetriever)|textSplitter|document[A-Z]|outputParser|retriever|reranker|tool(?!Executor)[A-Z])/;
 
 /** Whether a node is a part of others, and n8n itself can't run it where it stands. */
 export function isPart({ type, kind }: N8nNode): boolean {

@@ -168,7 +168,7 @@ function run(compiler: Compiler, node: N8nNode, handler: Handler): readonly Out[
 }
 
 /** Nodes whose items keep the files of those that arrive. */
-const KEEPS_FILES = new Set(['set', 'merge', 'renameKeys', 'dateTime', 'noOp', 'wait']);
+const KEEPS_FILES = new Set(['set', 'merge', 'renameKeys', 'dateTime', 'noOp', 'wait', 'markdown']);
 
 function keepingFiles(step: Step, outs: readonly Out[]): readonly Out[] {
   if (!KEEPS_FILES.has(step.node.kind)) return outs;

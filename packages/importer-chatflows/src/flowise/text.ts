@@ -123,7 +123,9 @@ function pathOf(step: DirectStep, reference: string, own: string | undefined): s
     case 'question':
       return questionIn(step);
     case 'chat_history':
-      return history === null ? MISSING : `${history}.turns`;
+      if (history === null) return MISSING;
+      step.approximate(message('import.memory_in_store'));
+      return `${history}.turns`;
     case 'current_date_time':
       return 'now';
     case 'runtime_messages_length':

@@ -177,19 +177,49 @@ const FUNCTIONS: { readonly [name: string]: string } = {
 
 function summarize(step: Step): readonly Out[] {
   const by = [...namesIn(step.text('fieldsToSplitBy'))];
+  const joined: { [name: string]: JsonValue }[] = [];
   const values = arrayOf(step.raw('fieldsToSummarize.values')).map((each) => {
     const value = objectOf(each);
     const aggregation = textOf(value.aggregation) ?? 'count';
-    const name = Object.hasOwn(FUNCTIONS, aggregation) ? FUNCTIONS[aggregation] : undefined;
+    const isJoined = aggregation === 'concatenate';
+    const name = isJoined
+      ? 'list'
+      : Object.hasOwn(FUNCTIONS, aggregation)
+        ? FUNCTIONS[aggregation]
+        : undefined;
     if (name === undefined)
       throw new Unmappable(message('import.unknown_operation', { operation: aggregation }));
     const field = textOf(value.field) ?? '';
-    const prefix = aggregation === 'append' ? 'appended' : aggregation === 'count' ? 'count' : aggregation;
-    return { function: name, field, name: `${prefix}_${field.replaceAll('.', '_')}` };
+    const prefix = (Object.hasOwn(PREFIXES, aggregation) ? PREFIXES[aggregation] : undefined) ?? aggregation;
+    const made = `${prefix}_${field.replaceAll('.', '_')}`;
+    if (isJoined) joined.push({ name: made, by: separatorOf(step, value) });
+    return { function: name, field, name: made };
   });
   const id = step.add('core.data', { data: listAt(step), steps: [{ operation: 'aggregate', by, values }] });
-  const path = `nodes.${id}.output.data`;
-  return [by.length === 0 ? step.one(path) : step.many(path)];
+  const output = (path: string) => [by.length === 0 ? step.one(path) : step.many(path)];
+  if (joined.length === 0) return output(`nodes.${id}.output.data`);
+  const texts = step.add(
+    'core.code',
+    { code: JOIN, input: { data: template(`nodes.${id}.output.data`), joined } },
+    { suffix: 'texts' },
+  );
+  return output(`nodes.${texts}.output.result`);
+}
+
+/** How n8n names what it aggregates, where not by the function. */
+const PREFIXES: { readonly [aggregation: string]: string } = {
+  append: 'appended',
+  concatenate: 'concatenated',
+};
+
+const JOIN = `const text = (values) => (values ?? []).filter((value) => value != null && value !== '').map((value) => typeof value === 'object' ? JSON.stringify(value) : String(value));
+const joined = (item) => ({ ...item, ...Object.fromEntries(input.joined.map(({ name, by }) => [name, text(item[name]).join(by)])) });
+return Array.isArray(input.data) ? input.data.map(joined) : joined(input.data);`;
+
+/** What stands between joined texts. */
+function separatorOf(step: Step, value: JsonObject): JsonValue {
+  const separator = typeof value.separateBy === 'string' ? value.separateBy : ',';
+  return separator === 'other' ? step.value(value.customSeparator ?? '') : separator;
 }
 
 function itemListsTakes(operation: JsonValue | undefined): 'item' | 'list' {

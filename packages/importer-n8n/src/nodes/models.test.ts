@@ -106,4 +106,43 @@ describe('nodes that classify and extract', () => {
       schema: { type: 'object', properties: { city: { type: 'string' } } },
     });
   });
+
+  it('look at an image of the item', () => {
+    const result = read(
+      n8n(
+        {
+          Start: START,
+          Get: {
+            type: 'httpRequest',
+            version: 4.2,
+            parameters: {
+              url: 'https://www.example.com/a.png',
+              options: { response: { response: { responseFormat: 'file' } } },
+            },
+          },
+          Look: {
+            type: '@n8n/n8n-nodes-langchain.openAi',
+            version: 1.8,
+            parameters: {
+              resource: 'image',
+              operation: 'analyze',
+              inputType: 'base64',
+              modelId: { __rl: true, value: 'gpt-4o', mode: 'list' },
+              text: 'What is it?',
+            },
+          },
+        },
+        [
+          ['Start', 'Get'],
+          ['Get', 'Look'],
+        ],
+      ),
+    );
+    expect(configOf(result, 'Look')).toEqual({
+      credential_id: 0,
+      model: 'gpt-4o',
+      prompt: 'What is it?',
+      files: ['{{nodes.get.output.body}}'],
+    });
+  });
 });

@@ -65,6 +65,7 @@ export function openAi(step: Step, tools: Handlers): readonly Out[] {
     });
     return [step.one(`nodes.${id}.output.body`, { content: ['choices', '0', 'message', 'content'] })];
   }
+  if (resource === 'image' && operation === 'analyze') return lookAt(step);
   if (resource === 'audio' && /^trans(?:cribe|late)$/.test(operation)) return transcribe(step, operation);
   if (resource === 'audio' && (operation === 'generate' || operation === 'message')) return speak(step);
   if (resource === 'text' && operation === 'edit') {
@@ -82,6 +83,28 @@ export function openAi(step: Step, tools: Handlers): readonly Out[] {
     return [step.one(`nodes.${id}.output.body.results[0]`)];
   }
   throw new Unmappable(message('import.unknown_operation', { operation: `${resource}.${operation}` }));
+}
+
+/** A question about an image of the item. */
+function lookAt(step: Step): readonly Out[] {
+  const names = (step.text('binaryPropertyName', 'data') || 'data').split(',').map((name) => name.trim());
+  const files = names.map((name) => template(step.file(name)));
+  step.approximate(message('import.choose_model_credential'));
+  const id = step.add('ai.generate', {
+    credential_id: 0,
+    model: modelName(step, defaultModel(step.node.kind)),
+    prompt: step.param('text', "What's in this image?"),
+    files,
+  });
+  const answer = ['text'];
+  return [
+    step.one(`nodes.${id}.output`, {
+      content: answer,
+      'content.parts.0.text': answer,
+      'output.0.content.0.text': answer,
+      '0.content.0.text': answer,
+    }),
+  ];
 }
 
 /** Speech as text. */

@@ -34,7 +34,7 @@ describe('nodes that an agent calls', () => {
       parameters: {
         operation: 'executeQuery',
         toolDescription: 'Orders of a customer.',
-        query: "SELECT * FROM orders WHERE customer = '{{ $fromAI('customer', 'The name') }}'",
+        query: "SELECT * FROM orders WHERE customer = '{{ $fromAI('customer', 'The {{name}}') }}'",
       },
     });
     expect(toolIn(result)).toMatchObject({
@@ -43,7 +43,7 @@ describe('nodes that an agent calls', () => {
       type: 'sql.query',
       config: { query: 'SELECT * FROM orders WHERE customer = $1', parameters: ['{{args.customer}}'] },
       parameters: {
-        properties: { customer: { type: 'string', description: 'The name' } },
+        properties: { customer: { type: 'string', description: 'The \\{{name}}' } },
         required: ['customer'],
       },
     });

@@ -84,7 +84,7 @@ function schemaOf(args: readonly ToolArgument[]): JsonValue {
     properties: Object.fromEntries(
       args.map(({ name, description, type }) => [
         name,
-        { ...(type === 'json' ? {} : { type: types[type] ?? 'string' }), description },
+        { ...(type === 'json' ? {} : { type: types[type] ?? 'string' }), description: literal(description) },
       ]),
     ),
     required: args.map(({ name }) => name),

@@ -1,0 +1,46 @@
+import { runInNewContext } from 'node:vm';
+import { expect, it } from 'vitest';
+import { configOf, n8n, outcomeOf, read, START } from '../testing.ts';
+
+it('texts of a list are joined by what the node names, without empty ones', () => {
+  const result = read(
+    n8n(
+      {
+        Start: START,
+        List: { type: 'code', version: 2, parameters: { jsCode: 'return [];' } },
+        Here: {
+          type: 'summarize',
+          version: 1,
+          parameters: {
+            fieldsToSummarize: {
+              values: [
+                { aggregation: 'concatenate', field: 'a.b', separateBy: 'other', customSeparator: ' | ' },
+                { aggregation: 'count', field: 'a' },
+              ],
+            },
+          },
+        },
+      },
+      [
+        ['Start', 'List'],
+        ['List', 'Here'],
+      ],
+    ),
+  );
+  expect(outcomeOf(result, 'Here')?.kind).toBe('mapped');
+  expect(configOf(result, 'Here')?.steps).toMatchObject([
+    {
+      values: [
+        { function: 'list', field: 'a.b', name: 'concatenated_a_b' },
+        { function: 'count', field: 'a', name: 'count_a' },
+      ],
+    },
+  ]);
+  const { code, input } = configOf(result, 'Here: texts') ?? {};
+  expect(input).toMatchObject({ joined: [{ name: 'concatenated_a_b', by: ' | ' }] });
+  const joined = { joined: [{ name: 'x', by: ' | ' }] };
+  const run = (data: object) =>
+    runInNewContext(`(() => {${String(code)}})()`, { input: { ...joined, data } }) as unknown;
+  expect(run({ x: ['a', '', null, 2], n: 4 })).toEqual({ x: 'a | 2', n: 4 });
+  expect(run([{ x: [{ b: 1 }] }])).toEqual([{ x: '{"b":1}' }]);
+});
