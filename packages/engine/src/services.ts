@@ -20,6 +20,7 @@ export interface NodeServices {
   readonly sql: SqlService;
   readonly redis: RedisService;
   readonly mongodb: MongoService;
+  readonly kafka: KafkaService;
   readonly ai: AiService;
   readonly code: CodeService;
   readonly documents: DocumentService;
@@ -200,6 +201,28 @@ export interface RedisService {
     order: RedisOrder,
     signal: AbortSignal,
   ): Promise<readonly JsonValue[]>;
+}
+
+/** Messages for a topic of Kafka. */
+export interface KafkaOrder {
+  readonly topic: string;
+  readonly messages: readonly {
+    readonly key: string | null;
+    readonly value: string | null;
+    readonly headers: { readonly [name: string]: string };
+    /** Null: as the key decides. */
+    readonly partition: number | null;
+  }[];
+  readonly timeoutMs: number;
+}
+
+export interface KafkaService {
+  /** @returns where each message is. @throws ServiceError kafka_*; kafka_outcome_unknown if some may have been stored */
+  send(
+    credential: CredentialOf<'kafka'>,
+    order: KafkaOrder,
+    signal: AbortSignal,
+  ): Promise<readonly { readonly partition: number; readonly offset: number }[]>;
 }
 
 /** What is asked of MongoDB. Values are extended JSON: `{"$oid": "..."}` is an id, `{"$date": "..."}` a moment. */

@@ -82,7 +82,7 @@ describe.skipIf(!hasKcat)('librdkafka', () => {
     while (found.length < CODECS.length * COUNT) {
       const batch = await consumer.next(50, 1_000_000);
       for (const { key, value, headers } of batch) {
-        expect([String(key), headers.map(([name, content]) => `${name}=${content}`)]).toEqual([
+        expect([String(key), headers.map(([name, content]) => `${name}=${String(content)}`)]).toEqual([
           'key',
           ['kind=order'],
         ]);

@@ -273,6 +273,7 @@ const TO_FILL_IN: { readonly [type: string]: readonly string[] } = {
   'sql.query': ['credential_id', 'query'],
   'data.redis': ['credential_id', 'key'],
   'data.mongodb': ['credential_id', 'collection'],
+  'data.kafka': ['credential_id', 'topic', 'messages'],
   'ai.generate': ['credential_id', 'model', 'prompt'],
   'ai.classify': ['credential_id', 'model', 'text'],
   'ai.extract': ['credential_id', 'model', 'text', 'fields'],

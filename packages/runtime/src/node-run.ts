@@ -54,6 +54,7 @@ const HARMLESS: ReadonlySet<string> = new Set([
   'sql',
   'redis',
   'mongodb',
+  'kafka',
 ]);
 
 /** What a node's attempt needs from its run. */
@@ -87,6 +88,7 @@ export class NodeRun implements NodeContext {
   declare readonly sql: NodeServices['sql'];
   declare readonly redis: NodeServices['redis'];
   declare readonly mongodb: NodeServices['mongodb'];
+  declare readonly kafka: NodeServices['kafka'];
   declare readonly ai: NodeServices['ai'];
   declare readonly code: NodeServices['code'];
   declare readonly documents: NodeServices['documents'];

@@ -39,6 +39,7 @@ const NAMES: { readonly [Name in keyof NodeServices]: true } = {
   sql: true,
   redis: true,
   mongodb: true,
+  kafka: true,
   ai: true,
   code: true,
   documents: true,

@@ -2,6 +2,7 @@ import { createLiveTexts } from '@millrace/chat/live-text';
 import { createMemoryService } from '@millrace/chat/memory';
 import { createCredentialService } from '@millrace/credentials/service';
 import type { Database } from '@millrace/database/database';
+import { createKafkaService } from '@millrace/database-clients/kafka';
 import { createMongoService } from '@millrace/database-clients/mongodb';
 import { createRedisService } from '@millrace/database-clients/redis';
 import { createSqlService } from '@millrace/database-clients/sql';
@@ -58,6 +59,7 @@ export function createServices(deps: ServicesDeps): Services {
     sql: createSqlService({ sockets }),
     redis: createRedisService({ sockets }),
     mongodb: createMongoService({ sockets }),
+    kafka: createKafkaService({ sockets }),
     ai: createAiService({ outbound: fetch, live: createLiveTexts(db, deps.notifier) }),
     code: code.service,
     documents: code.documents,

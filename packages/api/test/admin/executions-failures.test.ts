@@ -25,6 +25,7 @@ beforeAll(async () => {
           return { type: 'bearer', token: SECRET } as never;
         },
         authenticate: () => Promise.reject(new Error('no node of these tests sends anything')),
+        token: () => Promise.reject(new Error('no node of these tests sends anything')),
       }),
     },
   });

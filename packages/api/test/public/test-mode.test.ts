@@ -1,6 +1,8 @@
 import type { Database } from '@millrace/database/database';
 import type { JsonObject } from '@millrace/engine';
+import { readRecords } from '@millrace/kafka/records';
 import { nodes } from '@millrace/nodes';
+import { KafkaTestCluster } from '@millrace/testing/kafka/broker';
 import { type ModelServer, startModelServer } from '@millrace/testing/model-server';
 import { type FakeMongo, startFakeMongo } from '@millrace/testing/mongodb-server';
 import { type FakeRedis, startFakeRedis } from '@millrace/testing/redis-server';
@@ -24,6 +26,7 @@ let world: World;
 let model: ModelServer;
 let shop: Database;
 let redis: FakeRedis;
+let kafka: KafkaTestCluster;
 let mongo: FakeMongo;
 /** Ids of credentials by type. */
 const ids: { [type: string]: number } = {};
@@ -46,6 +49,11 @@ beforeAll(async () => {
   ids.smtp = await world.addMail();
   ids.secret = await world.addCredential('secret', { value: SECRET });
   ids.bearer = await world.addToken();
+  kafka = await KafkaTestCluster.start();
+  kafka.topic('orders');
+  ids.kafka = await world.addCredential('kafka', {
+    ...{ brokers: kafka.bootstrap, mechanism: 'none', tls: 'off' },
+  });
   redis = await startFakeRedis(() => '+OK\r\n');
   ids.redis = await world.addCredential('redis', {
     host: '127.0.0.1',
@@ -70,6 +78,7 @@ afterAll(async () => {
   await world.close();
   await model.close();
   await redis.close();
+  await kafka.stop();
   await mongo.close();
 });
 
@@ -219,6 +228,34 @@ const EFFECTS: { readonly [type: string]: Effect } = {
     }),
     request: () => ({ commands: [['SET', 'seen/17', JSON.stringify(body)]] }),
     arrived: () => ({ commands: redis.commands.filter(([name]) => name === 'SET') }),
+  },
+  'data.kafka': {
+    config: () => ({
+      credential_id: ids.kafka ?? 0,
+      topic: 'orders',
+      messages: templates,
+      key: '{{trigger.data.id}}',
+      headers: { kind: 'order' },
+    }),
+    request: () => ({
+      topic: 'orders',
+      messages: [{ key: '17', value: JSON.stringify(body), headers: { kind: 'order' }, partition: null }],
+    }),
+    async arrived() {
+      const [batch = Buffer.alloc(0), ...others] = kafka.batches('orders');
+      expect(others).toEqual([]);
+      const messages = [];
+      for await (const step of readRecords(batch, 0, [])) {
+        if (!('record' in step)) continue;
+        const { key, value, headers } = step.record;
+        const named = headers.filter(([name]) => name !== 'idempotency-key');
+        messages.push({
+          ...{ key: String(key), value: String(value), partition: null },
+          headers: Object.fromEntries(named.map(([name, content]) => [name, String(content)])),
+        });
+      }
+      return { topic: 'orders', messages };
+    },
   },
   'data.mongodb': {
     config: () => ({

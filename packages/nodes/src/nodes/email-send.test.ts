@@ -241,7 +241,7 @@ describe('email.send: with a token', () => {
       credential: oauth,
       services: {
         credentials: {
-          async token(_id, use) {
+          async token(_id: number, use: unknown) {
             tokens.push(use);
             if (tokens.length > 1 && !better) return null;
             return { text: `token-${tokens.length}`, generation: tokens.length };

@@ -17,6 +17,7 @@ beforeEach(async () => {
             return { type: 'bearer', token: 's3cret-token' } as never;
           },
           authenticate: () => Promise.reject(new Error('no node of these tests sends anything')),
+          token: () => Promise.reject(new Error('no node of these tests sends anything')),
         };
       },
     },
