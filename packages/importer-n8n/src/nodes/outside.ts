@@ -12,7 +12,7 @@ import { callService } from './service-call.ts';
 import { columnsAt } from './service-values.ts';
 import { SERVICES } from './services.ts';
 import { googleSheets } from './sheets.ts';
-import { namedParameters, onlyReads, statementOf } from './sql-statement.ts';
+import { namedParameters, numberedBy, onlyReads, statementOf } from './sql-statement.ts';
 import { mongodb, redis, textSetting } from './stores.ts';
 
 /** Nodes that reach other systems. */
@@ -26,6 +26,7 @@ export const OUTSIDE: Handlers = {
   emailSend: forItem(email),
   postgres: forItem((step) => sql(step)),
   mySql: forItem((step) => sql(step)),
+  microsoftSql: forItem((step) => sqlServer(step)),
   respondToWebhook: forList(respond, { collects: true }),
   redis: forItem(redis),
   mongoDb: forItem(mongodb),
@@ -72,8 +73,39 @@ function sql(step: Step) {
   const query = step.text('query');
   const given = namedParameters(step, step.raw('options.queryReplacement'), query);
   const { text, parameters } = statementOf(step, query, given);
-  const id = step.add('sql.query', { credential_id: 0, query: text, parameters, read_only: onlyReads(text) });
+  const id = step.add('sql.query', {
+    credential_id: 0,
+    query: text,
+    parameters,
+    read_only: onlyReads(text, step.node.kind),
+  });
   return [step.many(`nodes.${id}.output.rows`)];
+}
+
+function sqlServer(step: Step) {
+  return step.text('operation', 'insert') === 'insert' ? insertItem(step) : sql(step);
+}
+
+/** A row of the item's fields that the node names. */
+function insertItem(step: Step) {
+  const names = step
+    .text('columns')
+    .split(',')
+    .map((name) => name.trim());
+  const table = textOf(step.chosen('table'))
+    ?.split('.')
+    .map((part) => quoted(step, part))
+    .join('.');
+  const columns = names.map((name) => quoted(step, name));
+  const places = names.map((_, index) => placeOf(step, index + 1));
+  step.approximate(message('import.choose_credential'));
+  const id = step.add('sql.query', {
+    credential_id: 0,
+    query: `INSERT INTO ${table ?? quoted(step, null)} ${listed(columns)} VALUES ${listed(places)}`,
+    parameters: names.map((name) => step.expression(`$json["${name}"]`)),
+    read_only: false,
+  });
+  return [step.pass('out', id)];
 }
 
 /** A name that can be part of a statement as it is. */
@@ -82,6 +114,7 @@ const SQL_NAME = /^[A-Za-z_][\w$]*$/;
 function quoted(step: Step, name: JsonValue): string {
   if (typeof name !== 'string' || !SQL_NAME.test(name))
     throw new Unmappable(message('import.sql_with_expression'));
+  if (step.node.kind === 'microsoftSql') return `[${name}]`;
   return step.node.kind === 'postgres' ? `"${name}"` : `\`${name}\``;
 }
 
@@ -94,7 +127,8 @@ function tableOf(step: Step): string {
 
 /** The place of a parameter, counted from 1. */
 function placeOf(step: Step, number: number): string {
-  return step.node.kind === 'postgres' ? `$${number}` : '?';
+  const sign = numberedBy(step.node.kind);
+  return sign === null ? '?' : `${sign}${number}`;
 }
 
 const COMPARISONS: { readonly [condition: string]: string } = {

@@ -85,4 +85,28 @@ describe('SQL with expressions', () => {
     expect(queried({ query: '-- all\nWITH a AS (SELECT 1) SELECT * FROM a' }).read_only).toBe(true);
     expect(queried({ query: 'WITH a AS (DELETE FROM t RETURNING *) SELECT * FROM a' }).read_only).toBe(false);
   });
+
+  it('becomes one for SQL Server', () => {
+    const query = (text: string) => queried({ query: text }, 'microsoftSql');
+    const made = query("SELECT [a'b] FROM t WHERE a = '{{ $json.a }}' AND n = {{ $json.n }}");
+    expect([made.query, made.values, made.read_only]).toEqual([
+      "SELECT [a'b] FROM t WHERE a = @p1 AND n = @p2",
+      ['{{trigger.data.a}}', '{{trigger.data.n}}'],
+      true,
+    ]);
+    expect(query('SELECT * INTO copy FROM t').read_only).toBe(false);
+    expect(query('SELECT 1; EXEC p').read_only).toBe(false);
+    const insert = { operation: 'insert', table: 'dbo.people', columns: 'id, name' };
+    const row = queried(insert, 'microsoftSql');
+    expect([row.query, row.values, row.read_only]).toEqual([
+      'INSERT INTO [dbo].[people] ([id], [name]) VALUES (@p1, @p2)',
+      ['{{trigger.data.id}}', '{{trigger.data.name}}'],
+      false,
+    ]);
+    const evil = queried({ ...insert, columns: 'id]) VALUES (1); DROP TABLE t --' }, 'microsoftSql');
+    expect(evil.outcome).toMatchObject({ kind: 'dropped' });
+    expect(queried({ ...insert, operation: 'update' }, 'microsoftSql').outcome).toMatchObject({
+      kind: 'dropped',
+    });
+  });
 });

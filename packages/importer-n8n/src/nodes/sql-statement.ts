@@ -35,10 +35,10 @@ export function statementOf(step: Step, query: string, given: readonly JsonValue
       text: segments.map((segment) => ('text' in segment ? segment.text : '')).join(''),
       parameters: given,
     };
-  const isNumbered = step.node.kind === 'postgres';
+  const isNumbered = numberedBy(step.node.kind) !== null;
   // Places without numbers are counted: those of the node would come between.
   if (!isNumbered && given.length > 0) throw withExpression();
-  const writer = new Writer(step, isNumbered, given);
+  const writer = new Writer(step, given);
   for (const [index, segment] of segments.entries()) {
     if ('text' in segment) writer.text(segment.text);
     else {
@@ -54,10 +54,17 @@ function withExpression(): Unmappable {
   return new Unmappable(message('import.sql_with_expression'));
 }
 
+/** What stands before the number of a place; null where places are only counted. */
+export function numberedBy(kind: string): string | null {
+  if (kind === 'microsoftSql') return '@p';
+  return kind === 'postgres' ? '$' : null;
+}
+
 /** Writes a statement, knowing whether it is in a text, a name or a comment. */
 class Writer {
   readonly #step: Step;
-  readonly #isNumbered: boolean;
+  readonly #numberedBy: string | null;
+  readonly #isPostgresql: boolean;
   readonly #parameters: JsonValue[];
   #made = '';
   /** What ends the part that the writer is in; empty outside of texts, names and comments. */
@@ -66,9 +73,10 @@ class Writer {
   #quoted = '';
   #isFilled = false;
 
-  constructor(step: Step, isNumbered: boolean, given: readonly JsonValue[]) {
+  constructor(step: Step, given: readonly JsonValue[]) {
     this.#step = step;
-    this.#isNumbered = isNumbered;
+    this.#numberedBy = numberedBy(step.node.kind);
+    this.#isPostgresql = step.node.kind === 'postgres';
     this.#parameters = [...given];
   }
 
@@ -79,6 +87,7 @@ class Writer {
       if (this.#end === '') {
         if (sign === "'") this.#begin(sign);
         else if (sign === '"' || sign === '`') this.#open(sign, sign);
+        else if (sign === '[' && this.#step.node.kind === 'microsoftSql') this.#open(']', sign);
         else if (pair === '--') this.#open('\n', sign);
         else if (pair === '/*') this.#open('*/', sign);
         else this.#made += sign;
@@ -129,8 +138,8 @@ class Writer {
 
   #place(value: JsonValue, type: string): void {
     this.#parameters.push(value);
-    const place = this.#isNumbered ? `$${this.#parameters.length}` : '?';
-    const needsType = this.#isNumbered && OF_ANY_TYPE.test(aroundOf(this.#made.slice(-10 * NEAR)));
+    const place = this.#numberedBy === null ? '?' : `${this.#numberedBy}${this.#parameters.length}`;
+    const needsType = this.#isPostgresql && OF_ANY_TYPE.test(aroundOf(this.#made.slice(-10 * NEAR)));
     this.#made += needsType ? `${place}::${type}` : place;
   }
 
@@ -208,8 +217,11 @@ function filled(step: Step, part: string, codes: readonly string[]): JsonValue {
 }
 
 /** Whether a statement changes nothing. */
-export function onlyReads(statement: string): boolean {
+export function onlyReads(statement: string, kind: string): boolean {
+  // SQL Server checks the words itself, and takes several statements.
+  const others = kind === 'microsoftSql' ? /\b(?:into|exec|execute|merge|update|delete|declare)\b/i : null;
   return (
+    others?.test(statement) !== true &&
     /^\s*(?:--[^\n]*\n\s*)*(?:select|with)\b/i.test(statement) &&
     !/\b(?:insert\s+into|delete\s+from|update\s+[\w".]+\s+set)\b/i.test(statement)
   );

@@ -1,5 +1,4 @@
 import account from './en/account.json';
-import aiData from './en/ai-data.json';
 import alerts from './en/alerts.json';
 import audit from './en/audit.json';
 import canvas from './en/canvas.json';
@@ -23,6 +22,7 @@ import polling from './en/polling.json';
 import settings from './en/settings.json';
 import shell from './en/shell.json';
 import storage from './en/storage.json';
+import stored from './en/stored.json';
 import system from './en/system.json';
 import workflow from './en/workflow.json';
 import workflows from './en/workflows.json';
@@ -30,7 +30,6 @@ import workflows from './en/workflows.json';
 /** All UI texts, by namespace: `t('shell.place.workflows')`. */
 export const en = {
   account,
-  aiData,
   alerts,
   audit,
   canvas,
@@ -54,6 +53,7 @@ export const en = {
   settings,
   shell,
   storage,
+  stored,
   system,
   workflow,
   workflows,

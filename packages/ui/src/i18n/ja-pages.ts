@@ -1,5 +1,4 @@
 import account from './ja/account.json';
-import aiData from './ja/ai-data.json';
 import alerts from './ja/alerts.json';
 import audit from './ja/audit.json';
 import connectors from './ja/connectors.json';
@@ -10,12 +9,12 @@ import keys from './ja/keys.json';
 import people from './ja/people.json';
 import settings from './ja/settings.json';
 import storage from './ja/storage.json';
+import stored from './ja/stored.json';
 import system from './ja/system.json';
 
 /** The Japanese texts of the other pages. */
 export const texts = {
   account,
-  aiData,
   alerts,
   audit,
   connectors,
@@ -26,5 +25,6 @@ export const texts = {
   settings,
   conversations,
   storage,
+  stored,
   system,
 };

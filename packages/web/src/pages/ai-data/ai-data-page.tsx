@@ -1,4 +1,4 @@
-import '@millrace/ui/i18n/parts/ai-data.ts';
+import '@millrace/ui/i18n/parts/stored.ts';
 import { Tabs } from '@mantine/core';
 import { useFilters } from '@millrace/ui/api/search-params.ts';
 import { Page } from '@millrace/ui/components/page.tsx';
@@ -12,7 +12,7 @@ export function AiDataPage() {
   const { t } = useTranslation();
   const [{ tab = 'collections', search }, apply] = useFilters(readAiDataSearch);
   return (
-    <Page title={t('aiData.title')} description={t('aiData.about')}>
+    <Page title={t('stored.title')} description={t('stored.about')}>
       <Tabs
         value={tab}
         onChange={(next) =>
@@ -21,8 +21,8 @@ export function AiDataPage() {
         keepMounted={false}
       >
         <Tabs.List>
-          <Tabs.Tab value="collections">{t('aiData.collections')}</Tabs.Tab>
-          <Tabs.Tab value="conversations">{t('aiData.conversations')}</Tabs.Tab>
+          <Tabs.Tab value="collections">{t('stored.collections')}</Tabs.Tab>
+          <Tabs.Tab value="conversations">{t('stored.conversations')}</Tabs.Tab>
         </Tabs.List>
         <Tabs.Panel value="collections" pt="sm">
           <Collections />

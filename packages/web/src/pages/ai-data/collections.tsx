@@ -33,21 +33,21 @@ export function Collections() {
     const number = (value: number) => value.toLocaleString(i18n.language);
     return [
       {
-        head: { hidden: t('aiData.contents') },
+        head: { hidden: t('stored.contents') },
         width: 44,
         cell: (item, row) => <Open item={item} {...row} />,
       },
-      { head: t('aiData.name'), cell: ({ name }) => <Name>{name}</Name> },
-      { head: t('aiData.model'), width: 220, cell: ({ model }) => <Name>{model}</Name> },
-      { head: t('aiData.dimension'), width: 110, isNumber: true, cell: ({ dimension }) => number(dimension) },
-      { head: t('aiData.items'), width: 90, isNumber: true, cell: (item) => number(item.items) },
+      { head: t('stored.name'), cell: ({ name }) => <Name>{name}</Name> },
+      { head: t('stored.model'), width: 220, cell: ({ model }) => <Name>{model}</Name> },
+      { head: t('stored.dimension'), width: 110, isNumber: true, cell: ({ dimension }) => number(dimension) },
+      { head: t('stored.items'), width: 90, isNumber: true, cell: (item) => number(item.items) },
       {
-        head: t('aiData.size'),
+        head: t('stored.size'),
         width: 100,
         isNumber: true,
         cell: ({ bytes }) => formatBytes(bytes, i18n.language),
       },
-      { head: t('aiData.written'), width: 150, cell: ({ updated_at: at }) => <Moment at={at} /> },
+      { head: t('stored.written'), width: 150, cell: ({ updated_at: at }) => <Moment at={at} /> },
       { head: { hidden: t('common.actions') }, width: 52, cell: (item) => <DeleteCollection item={item} /> },
     ];
   }, [t, i18n.language]);
@@ -55,8 +55,8 @@ export function Collections() {
     <>
       <QueryState query={query} />
       {query.isSuccess && items.length === 0 && (
-        <EmptyState icon={Layers} title={t('aiData.noCollections')}>
-          {t('aiData.noCollectionsHint')}
+        <EmptyState icon={Layers} title={t('stored.noCollections')}>
+          {t('stored.noCollectionsHint')}
         </EmptyState>
       )}
       {items.length > 0 && (
@@ -66,7 +66,7 @@ export function Collections() {
           details={({ name }) => <Items collection={name} />}
           narrow={(item, row) => <Narrow item={item} {...row} />}
           narrowBelow="62em"
-          aria-label={t('aiData.collections')}
+          aria-label={t('stored.collections')}
         />
       )}
     </>
@@ -83,7 +83,7 @@ function Name({ children }: { children: string }) {
 
 function Open({ item, ...row }: { item: Listed } & RowState) {
   const { t } = useTranslation();
-  return <Unfold label={t('aiData.open', { name: item.name })} {...row} />;
+  return <Unfold label={t('stored.open', { name: item.name })} {...row} />;
 }
 
 function Narrow({ item, ...row }: { item: Listed } & RowState) {
@@ -94,7 +94,7 @@ function Narrow({ item, ...row }: { item: Listed } & RowState) {
       <Stack gap={2} miw={0} flex={1}>
         <Name>{item.name}</Name>
         <Hint>
-          {item.model} · {t('aiData.dimension')} {item.dimension} · {t('aiData.items')}{' '}
+          {item.model} · {t('stored.dimension')} {item.dimension} · {t('stored.items')}{' '}
           {item.items.toLocaleString(i18n.language)} · {formatBytes(item.bytes, i18n.language)} ·{' '}
           <Moment at={item.updated_at} />
         </Hint>
@@ -112,13 +112,13 @@ function DeleteCollection({ item: { name, items } }: { item: Listed }) {
   const remove = useChange(
     () => call('POST /orgs/:org/vector-collections/delete', { params, body: { name } }),
     {
-      done: ({ deleted: count }) => t('aiData.deleted', { count }),
+      done: ({ deleted: count }) => t('stored.deleted', { count }),
       refreshes: ['GET /orgs/:org/vector-collections', 'GET /orgs/:org/vector-items'],
       onSuccess: () => setIsAsking(false),
     },
   );
   if (!can('editor')) return null;
-  const label = t('aiData.deleteCollection', { name });
+  const label = t('stored.deleteCollection', { name });
   return (
     <>
       <IconButton
@@ -132,13 +132,13 @@ function DeleteCollection({ item: { name, items } }: { item: Listed }) {
       <ConfirmDialog
         isOpen={isAsking}
         title={label}
-        action={t('aiData.deleteAction')}
+        action={t('stored.deleteAction')}
         typed={name}
         isBusy={remove.isPending}
         onConfirm={() => remove.mutate()}
         onClose={() => setIsAsking(false)}
       >
-        {t('aiData.deleteCollectionAbout', { count: items })}
+        {t('stored.deleteCollectionAbout', { count: items })}
       </ConfirmDialog>
     </>
   );

@@ -39,21 +39,21 @@ export function Conversations({
   const columns = useMemo(
     (): readonly Column<Listed>[] => [
       {
-        head: { hidden: t('aiData.contents') },
+        head: { hidden: t('stored.contents') },
         width: 44,
         cell: (item, row) => <Open item={item} {...row} />,
       },
-      { head: t('aiData.session'), cell: ({ key }) => <Key>{key}</Key> },
-      { head: t('aiData.workflow'), cell: ({ workflow }) => workflow.name },
-      { head: t('aiData.messages'), width: 110, isNumber: true, cell: ({ turns }) => turns },
+      { head: t('stored.session'), cell: ({ key }) => <Key>{key}</Key> },
+      { head: t('stored.workflow'), cell: ({ workflow }) => workflow.name },
+      { head: t('stored.messages'), width: 110, isNumber: true, cell: ({ turns }) => turns },
       {
-        head: t('aiData.size'),
+        head: t('stored.size'),
         width: 90,
         isNumber: true,
         cell: ({ bytes }) => formatBytes(bytes, i18n.language),
       },
-      { head: t('aiData.used'), width: 140, cell: ({ updated_at: at }) => <Moment at={at} /> },
-      { head: t('aiData.until'), width: 140, cell: ({ expires_at: at }) => <Moment at={at} /> },
+      { head: t('stored.used'), width: 140, cell: ({ updated_at: at }) => <Moment at={at} /> },
+      { head: t('stored.until'), width: 140, cell: ({ expires_at: at }) => <Moment at={at} /> },
       { head: { hidden: t('common.actions') }, width: 52, cell: (item) => <Forget item={item} /> },
     ],
     [t, i18n.language],
@@ -61,11 +61,11 @@ export function Conversations({
   return (
     <Stack gap="sm">
       <FilterInput
-        aria-label={t('aiData.searchConversations')}
-        placeholder={t('aiData.searchConversations')}
+        aria-label={t('stored.searchConversations')}
+        placeholder={t('stored.searchConversations')}
         value={search}
         onApply={onSearch}
-        clearLabel={t('aiData.clear')}
+        clearLabel={t('stored.clear')}
         maw={360}
       />
       <PagedList list={pages} empty={<Nothing isSearch={search !== undefined} />}>
@@ -76,7 +76,7 @@ export function Conversations({
             details={(item) => <Turns item={item} />}
             narrow={(item, row) => <Narrow item={item} {...row} />}
             narrowBelow="62em"
-            aria-label={t('aiData.conversations')}
+            aria-label={t('stored.conversations')}
           />
         )}
       </PagedList>
@@ -86,10 +86,10 @@ export function Conversations({
 
 function Nothing({ isSearch }: { isSearch: boolean }) {
   const { t } = useTranslation();
-  if (isSearch) return <EmptyState icon={SearchX} title={t('aiData.nothingFound')} />;
+  if (isSearch) return <EmptyState icon={SearchX} title={t('stored.nothingFound')} />;
   return (
-    <EmptyState icon={MessagesSquare} title={t('aiData.noConversations')}>
-      {t('aiData.noConversationsHint')}
+    <EmptyState icon={MessagesSquare} title={t('stored.noConversations')}>
+      {t('stored.noConversationsHint')}
     </EmptyState>
   );
 }
@@ -104,7 +104,7 @@ function Key({ children }: { children: string }) {
 
 function Open({ item, ...row }: { item: Listed } & RowState) {
   const { t } = useTranslation();
-  return <Unfold label={t('aiData.openConversation', { name: item.key })} {...row} />;
+  return <Unfold label={t('stored.openConversation', { name: item.key })} {...row} />;
 }
 
 function Narrow({ item, ...row }: { item: Listed } & RowState) {
@@ -115,7 +115,7 @@ function Narrow({ item, ...row }: { item: Listed } & RowState) {
       <Stack gap={2} miw={0} flex={1}>
         <Key>{item.key}</Key>
         <Hint>
-          {item.workflow.name} · {t('aiData.messages')} {item.turns} · <Moment at={item.updated_at} />
+          {item.workflow.name} · {t('stored.messages')} {item.turns} · <Moment at={item.updated_at} />
         </Hint>
       </Stack>
       <Forget item={item} />
@@ -134,12 +134,12 @@ function Turns({ item: { workflow, key } }: { item: Listed }) {
     <Stack gap="xs" py="xs" pl={{ base: 0, sm: 'lg' }} component="section" aria-label={key}>
       <QueryState query={query} rows={2} />
       {query.isSuccess && query.data.summary !== '' && (
-        <Said by={t('aiData.summary')}>{query.data.summary}</Said>
+        <Said by={t('stored.summary')}>{query.data.summary}</Said>
       )}
       {query.data?.turns.map(({ user, assistant }, index) => (
         <Stack key={index} gap="xs">
-          <Said by={t('aiData.person')}>{user}</Said>
-          <Said by={t('aiData.assistant')}>{assistant}</Said>
+          <Said by={t('stored.person')}>{user}</Said>
+          <Said by={t('stored.assistant')}>{assistant}</Said>
         </Stack>
       ))}
     </Stack>
@@ -165,13 +165,13 @@ function Forget({ item: { workflow, key } }: { item: Listed }) {
   const forget = useChange(
     () => call('POST /orgs/:org/workflows/:id/memories/forget', { params, body: { key } }),
     {
-      done: t('aiData.forgotten'),
+      done: t('stored.forgotten'),
       refreshes: ['GET /orgs/:org/memories', 'GET /orgs/:org/workflows/:id/memories'],
       onSuccess: () => setIsAsking(false),
     },
   );
   if (!can('editor')) return null;
-  const label = t('aiData.forget', { name: key });
+  const label = t('stored.forget', { name: key });
   return (
     <>
       <IconButton
@@ -185,12 +185,12 @@ function Forget({ item: { workflow, key } }: { item: Listed }) {
       <ConfirmDialog
         isOpen={isAsking}
         title={label}
-        action={t('aiData.forgetAction')}
+        action={t('stored.forgetAction')}
         isBusy={forget.isPending}
         onConfirm={() => forget.mutate()}
         onClose={() => setIsAsking(false)}
       >
-        {t('aiData.forgetAbout')}
+        {t('stored.forgetAbout')}
       </ConfirmDialog>
     </>
   );

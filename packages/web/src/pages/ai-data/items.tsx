@@ -31,21 +31,21 @@ export function Items({ collection }: { collection: string }) {
     },
     { keepsPrevious: true },
   );
-  const nothing = search === '' ? t('aiData.noItems') : t('aiData.nothingFound');
+  const nothing = search === '' ? t('stored.noItems') : t('stored.nothingFound');
   return (
     <Stack gap="xs" py="xs" pl={{ base: 0, sm: 'lg' }} component="section" aria-label={collection}>
       <FilterInput
-        aria-label={t('aiData.search')}
-        placeholder={t('aiData.search')}
+        aria-label={t('stored.search')}
+        placeholder={t('stored.search')}
         value={search}
         onApply={setSearch}
-        clearLabel={t('aiData.clear')}
+        clearLabel={t('stored.clear')}
         maw={360}
       />
       <PagedList
         list={list}
         rows={3}
-        empty={<Hint>{list.hasNextPage ? t('aiData.moreToSearch') : nothing}</Hint>}
+        empty={<Hint>{list.hasNextPage ? t('stored.moreToSearch') : nothing}</Hint>}
       >
         {(items) => (
           <Stack gap="sm" component="ul" m={0} p={0} style={{ listStyle: 'none' }}>
@@ -80,7 +80,7 @@ function Item({ collection, item }: { collection: string; item: VectorItem }) {
         </Text>
         {isCut && !isWhole && (
           <Anchor component="button" size="xs" w="fit-content" onClick={() => setIsWhole(true)}>
-            {t('aiData.whole')}
+            {t('stored.whole')}
           </Anchor>
         )}
         {Object.keys(metadata).length > 0 && (
@@ -105,13 +105,13 @@ function DeleteItem({ collection, name }: { collection: string; name: string }) 
   const remove = useChange(
     () => call('POST /orgs/:org/vector-items/delete', { params, body: { collection, key: name } }),
     {
-      done: ({ deleted: count }) => t('aiData.deleted', { count }),
+      done: ({ deleted: count }) => t('stored.deleted', { count }),
       refreshes: ['GET /orgs/:org/vector-collections', 'GET /orgs/:org/vector-items'],
       onSuccess: () => setIsAsking(false),
     },
   );
   if (!can('editor')) return null;
-  const label = t('aiData.deleteItem', { name });
+  const label = t('stored.deleteItem', { name });
   return (
     <>
       <IconButton
@@ -125,12 +125,12 @@ function DeleteItem({ collection, name }: { collection: string; name: string }) 
       <ConfirmDialog
         isOpen={isAsking}
         title={label}
-        action={t('aiData.deleteAction')}
+        action={t('stored.deleteAction')}
         isBusy={remove.isPending}
         onConfirm={() => remove.mutate()}
         onClose={() => setIsAsking(false)}
       >
-        {t('aiData.deleteItemAbout')}
+        {t('stored.deleteItemAbout')}
       </ConfirmDialog>
     </>
   );

@@ -1,0 +1,4 @@
+import stored from '../en/stored.json';
+import { addTexts } from './add-texts.ts';
+
+await addTexts({ stored }, () => import('../ja-pages.ts'));
