@@ -1,4 +1,4 @@
-import type { JsonValue } from '@millrace/engine';
+import type { JsonObject, JsonValue } from '@millrace/engine';
 import { type Ref, type Scope, template } from '@millrace/importer-kit/refs';
 import { message } from '@millrace/messages';
 import type { Out } from '../compiler.ts';
