@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { ClaimedExecution, CompileResult, Lease } from '@millrace/engine';
 import type { Logger } from 'pino';
+import { claimPause } from './claim-pause.ts';
 import { DatabaseClock } from './clock.ts';
 import { DataBudget } from './data-budget.ts';
 import { createErrorWorkflows } from './error-workflows.ts';
@@ -48,11 +49,6 @@ const RETRY_PAUSE_MS = 250;
 const STALL_SHARE = 0.25;
 /** What a notification of the queue says when an organisation's share of the slots was changed. */
 const SHARES_CHANGED = 'shares';
-/** Between two releases of what is held; rates that need more let several go at once. */
-const MIN_RELEASE_PAUSE_MS = 10;
-/** How many times as long the pause between two polls is while nothing runs or is due, up to a number of milliseconds. */
-const QUIET_POLLS = 5;
-const MAX_QUIET_POLL_MS = 5_000;
 /** What it says when a start may be skipped or cancel older executions. */
 const UNDECIDED = 'undecided';
 /** How long a stopping worker waits for the executions it hands back to be stored. */
@@ -60,11 +56,6 @@ const HAND_BACK_MS = 5_000;
 
 export function createWorker(deps: WorkerDeps): Worker {
   return new PgWorker(deps);
-}
-
-/** Notifications tell of new work. Whatever else comes up while nothing runs or is due is noticed after so long. */
-function quietPollMs(pollMs: number): number {
-  return Math.min(QUIET_POLLS * pollMs, Math.max(pollMs, MAX_QUIET_POLL_MS));
 }
 
 class PgWorker implements Worker {
@@ -92,7 +83,7 @@ class PgWorker implements Worker {
   #isAdoptionDue = false;
   /** The queue may hold more than could be claimed: free slots go to the queue first. */
   #hasBacklog = false;
-  /** Nothing runs or is due, so the loop that claims pauses for longer. */
+  /** The loop that claims pauses for longer than usual. */
   #isQuiet = false;
   /** Organisations that hold their share of the slots: the queue may hold more of theirs, which goes first. */
   #atShare = new Set<number>();
@@ -349,10 +340,7 @@ class PgWorker implements Worker {
       const execution = this.#running.get(id);
       if (execution !== undefined && leases.includes(execution.claimed.lease)) execution.stop('cancelled');
     }
-    const seen = [...this.#running].map(([executionId, execution]) => ({
-      executionId,
-      seq: execution.signalsSeen,
-    }));
+    const seen = [...this.#running].map(([executionId, { signalsSeen: seq }]) => ({ executionId, seq }));
     for (const id of await this.#store.findSignalled(seen)) this.#running.get(id)?.signal();
   }
 
@@ -383,14 +371,10 @@ class PgWorker implements Worker {
   }
 
   async #pause(): Promise<void> {
-    const { nextHeldMs, quietMs } = this.#store;
-    const { pollMs } = this.#config;
     const isIdle = this.#running.size === 0 && this.#reserved.size === 0;
-    this.#isQuiet = isIdle && quietMs > pollMs;
-    if (this.#isQuiet) await this.#wakeup.wait(Math.min(quietMs, quietPollMs(pollMs)));
-    else if (nextHeldMs === null || this.#slots.free <= 0) await this.#wakeup.wait(pollMs);
-    // Until something held may be released, if that is sooner and there are slots for it.
-    else await this.#wakeup.wait(Math.min(pollMs, Math.max(nextHeldMs, MIN_RELEASE_PAUSE_MS)));
+    const pause = claimPause(this.#store, { ...this.#config, freeSlots: this.#slots.free, isIdle });
+    this.#isQuiet = pause.isQuiet;
+    await this.#wakeup.wait(pause.ms);
     this.#isQuiet = false;
   }
 
