@@ -1,5 +1,6 @@
 import { runInNewContext } from 'node:vm';
 import { expect, it } from 'vitest';
+import { asText } from '../read.ts';
 import { configOf, n8n, outcomeOf, read, START } from '../testing.ts';
 
 it('texts of a list are joined by what the node names, without empty ones', () => {
@@ -40,7 +41,7 @@ it('texts of a list are joined by what the node names, without empty ones', () =
   expect(input).toMatchObject({ joined: [{ name: 'concatenated_a_b', by: ' | ' }] });
   const joined = { joined: [{ name: 'x', by: ' | ' }] };
   const run = (data: object) =>
-    runInNewContext(`(() => {${String(code)}})()`, { input: { ...joined, data } }) as unknown;
+    runInNewContext(`(() => {${asText(code)}})()`, { input: { ...joined, data } }) as unknown;
   expect(run({ x: ['a', '', null, 2], n: 4 })).toEqual({ x: 'a | 2', n: 4 });
   expect(run([{ x: [{ b: 1 }] }])).toEqual([{ x: '{"b":1}' }]);
 });

@@ -101,7 +101,7 @@ function insertItem(step: Step) {
   step.approximate(message('import.choose_credential'));
   const id = step.add('sql.query', {
     credential_id: 0,
-    query: `INSERT INTO ${table ?? quoted(step, null)} ${listed(columns)} VALUES ${listed(places)}`,
+    query: ['INSERT INTO', table ?? quoted(step, null), listed(columns), 'VALUES', listed(places)].join(' '),
     parameters: names.map((name) => step.expression(`$json["${name}"]`)),
     read_only: false,
   });

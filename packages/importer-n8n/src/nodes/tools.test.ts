@@ -49,7 +49,7 @@ describe('nodes that an agent calls', () => {
     });
     expect(flowOf(result).nodes.map(({ type }) => type)).toEqual(['trigger.chat', 'ai.agent']);
     const problems = findProblems(flowOf(result), registry).filter(
-      ({ pointer }) => !/credential_id$/.test(pointer),
+      ({ pointer }) => !pointer.endsWith('credential_id'),
     );
     expect(problems).toEqual([]);
   });

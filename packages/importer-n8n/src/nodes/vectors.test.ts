@@ -1,6 +1,8 @@
+import { runInNewContext } from 'node:vm';
 import { findProblems, type JsonObject } from '@millrace/engine';
 import { registry } from '@millrace/nodes';
 import { describe, expect, it } from 'vitest';
+import { asText } from '../read.ts';
 import { configOf, flowOf, n8n, outcomeOf, read, type Sketch, START } from '../testing.ts';
 
 const LANGCHAIN = '@n8n/n8n-nodes-langchain';
@@ -17,7 +19,7 @@ const WITH_MODEL = { credential_id: 0, model: 'text-embedding-3-large', dimensio
 /** Problems other than what has to be chosen. */
 function faultsOf(result: ReturnType<typeof read>): readonly string[] {
   const found = findProblems(flowOf(result), registry).filter(
-    ({ pointer }) => !/credential_id$/.test(pointer),
+    ({ pointer }) => !pointer.endsWith('credential_id'),
   );
   return found.map(({ pointer, code }) => `${pointer} ${code}`);
 }
@@ -186,6 +188,11 @@ describe('a vector store that is searched', () => {
       items: '{{nodes.store_documents.output.result}}',
     });
     expect(configOf(result, 'After')).toEqual({ values: { x: '{{item.document.pageContent}}' } });
+    const { code } = configOf(result, 'Store: documents') ?? {};
+    const matches = [{ key: 'k', text: 'Oolong', metadata: { lang: 'de' }, score: 0.5 }];
+    expect(runInNewContext(`(() => {${asText(code)}})()`, { input: { matches } })).toEqual([
+      { document: { pageContent: 'Oolong', metadata: { lang: 'de' } }, score: 0.5 },
+    ]);
     expect(faultsOf(result)).toEqual([]);
   });
 
