@@ -17,6 +17,7 @@ import { PEOPLE_ENDPOINTS } from './people.ts';
 import { SETTINGS_ENDPOINTS } from './settings.ts';
 import { STORAGE_ENDPOINTS } from './storage.ts';
 import { SYSTEM_ENDPOINTS } from './system.ts';
+import { TRIGGER_ENDPOINTS } from './triggers.ts';
 import { WORKFLOW_ENDPOINTS } from './workflows.ts';
 
 /** Every endpoint of the admin API. The service validates with it; the web page and the tests derive their types from it. */
@@ -38,6 +39,7 @@ export const ADMIN_API = {
   ...CHAT_ENDPOINTS,
   ...STORAGE_ENDPOINTS,
   ...SYSTEM_ENDPOINTS,
+  ...TRIGGER_ENDPOINTS,
   ...WORKFLOW_ENDPOINTS,
   ...EDITOR_ENDPOINTS,
 } as const;
@@ -125,21 +127,19 @@ export type {
   WorkerState,
 } from './system.ts';
 export { TEMPLATE_CATEGORIES } from './template-categories.ts';
+export type { HostedForm, Polling, Webhook } from './triggers.ts';
 export {
   FIRST_STEPS,
   type FirstStep,
   type FlowProblem,
-  type HostedForm,
   type LastRun,
   MAX_TAGS,
-  type Polling,
   type RecentRun,
   type Template,
   type TemplateStep,
   type VersionAuthor,
   type VersionDetail,
   type VersionItem,
-  type Webhook,
   WORKFLOW_SORTS,
   WORKFLOW_STATUSES,
   type WorkflowDetail,
