@@ -297,6 +297,13 @@ describe('rows', () => {
     });
   });
 
+  it('of short values that are too large together are refused', async () => {
+    const rows = Array.from({ length: 2_200 }, () => [short(Buffer.alloc(8_000, 'x'))]);
+    const server = await start([{ columns: [{ name: 't', type: NVARCHAR(8_000) }], rows }]);
+    const error = await errorOf(query(server, 'SELECT t', { maxRows: 10_000 }));
+    expect(error).toMatchObject({ code: 'sql_result_too_large' });
+  });
+
   it('that are too large together are refused', async () => {
     const cell = parts(Buffer.alloc(1_000_000, 'x'), 100_000);
     const rows = Array.from({ length: 20 }, () => [cell]);
