@@ -41,7 +41,7 @@ const KEYWORDS = [
   'x-filled',
 ] as const;
 const SETTING_NAME = /^[a-z][a-z0-9_]{0,59}$/;
-const TYPES: readonly JsonValue[] = ['string', 'integer', 'number', 'boolean', 'array', 'object'];
+const TYPES: readonly string[] = ['string', 'integer', 'number', 'boolean', 'array', 'object'];
 const MAX_SETTINGS = 60;
 /** More have few causes. */
 const MAX_FAULTS = 50;
@@ -136,7 +136,7 @@ function lintSettingsOf(settings: { readonly [name: string]: JsonSchema }, at: s
       ...lintKeywords(schema as JsonObject, pointer),
       ...lintSchema(schema as JsonObject, pointer),
     ];
-    if (!TYPES.includes((schema.type ?? null) as JsonValue)) {
+    if (typeof schema.type !== 'string' || !TYPES.includes(schema.type)) {
       faults.push({ pointer: `${pointer}/type`, message: `has to be one of ${TYPES.join(', ')}.` });
     }
     return faults;

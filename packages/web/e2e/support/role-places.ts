@@ -311,6 +311,9 @@ function administrationPlaces(page: Page): readonly Place[] {
       page.getByRole('region', { name: 'Retention' }),
       ['PATCH /orgs/:org', section('General')],
       ['PATCH /orgs/:org/settings', section('Retention')],
+      ['POST /orgs/:org/connectors', button('Upload a file')],
+      ['POST /orgs/:org/connectors/:connector/workflows', button('Update them')],
+      ['DELETE /orgs/:org/connectors/:connector', button('Delete Support desk')],
     ),
     place('organisations', 'system_admin', button(/^Rename /).first(), [
       'POST /organisations',

@@ -4,6 +4,7 @@ import { createVectorService } from '@millrace/ports/vectors';
 import { prepareSecretKeys } from '@millrace/secrets/keys';
 import { createPerson, type TestPerson } from '@millrace/testing/admin';
 import { vi } from 'vitest';
+import { exampleFile } from '../../../own-connectors/test/world.ts';
 import { type BrowserService, openBrowserService } from './browser-service.ts';
 import { createWorkflow } from './editor.ts';
 
@@ -45,6 +46,14 @@ const REMEMBERING = {
     },
   ],
   edges: [{ id: 'start-answer', source: 'start', target: 'answer' }],
+};
+
+const LISTING = {
+  nodes: [
+    { id: 'start', type: 'trigger.manual', position: { x: 0, y: 0 }, data: {} },
+    { id: 'list', type: 'own.helpdesk.list_tickets', position: { x: 280, y: 0 }, data: {} },
+  ],
+  edges: [{ id: 'start-list', source: 'start', target: 'list' }],
 };
 
 const ASKING = {
@@ -176,6 +185,12 @@ async function furnish(
       ...{ language: 'en', group_seconds: 0, quiet_hours: null, is_enabled: true },
     },
   });
+  const connector = await exampleFile();
+  const upload = (file: object) =>
+    call('POST /orgs/:org/connectors', { params: { org }, body: { file: JSON.stringify(file) } });
+  await upload(connector);
+  await createWorkflow(admin, 'Tickets', LISTING);
+  await upload({ ...connector, title: 'Support desk', ja: {} });
   const invited = { role: 'viewer', email: 'guest@example.com' } as const;
   await call('POST /orgs/:org/invitations', { params: { org }, body: invited });
   const invitations = await call('GET /orgs/:org/invitations', { params: { org } });
@@ -194,6 +209,7 @@ async function furnish(
     user: viewer.userId,
     // A forbidden role must get the same response whether or not it exists.
     approval: 1,
+    connector: 'helpdesk',
   };
   return { workflowId, pollingId, rememberingId, failedId, waitingId, params };
 }
