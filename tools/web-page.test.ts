@@ -12,7 +12,9 @@ test('a build covers every package that the page imports, directly or not, and n
     'engine',
     'execution-pages',
     'messages',
+    'templates',
     'ui',
+    'values',
     'web',
     'workflow-pages',
   ]);

@@ -107,6 +107,7 @@ interface CredentialFormProps extends FormProps {
 
 function CredentialForm({
   credential,
+  onlyTypes,
   types,
   presets,
   redirectUri,
@@ -115,9 +116,10 @@ function CredentialForm({
   onClose,
 }: CredentialFormProps) {
   const { t } = useTranslation();
-  // With a single type there is no choice.
-  const [only, ...others] = types;
-  const preset = only !== undefined && others.length === 0 ? only : undefined;
+  const isOnly = types.length === 1;
+  // Of two, the first is the usual one; among more, whoever adds it chooses.
+  const usual = types.length === 2 ? types.find((each) => each.type === onlyTypes?.[0]) : undefined;
+  const preset = isOnly ? types[0] : usual;
   const [type, setType] = useState(credential?.type ?? preset?.type ?? null);
   const [given, setName] = useState(credential?.name ?? null);
   const [hosts, setHosts] = useState<string[]>([...(credential?.hosts ?? start?.hosts ?? [])]);
@@ -126,9 +128,11 @@ function CredentialForm({
     isKnownType(value) ? t(`credentials.types.${value}.title`) : title;
   const [fields, setFields] = useState<JsonObject>(
     () =>
-      credential?.settings ?? (preset === undefined ? {} : { ...initialFields(preset), ...start?.fields }),
+      credential?.settings ??
+      (preset === undefined ? {} : { ...initialFields(preset), ...(isOnly ? start?.fields : {}) }),
   );
-  const name = given ?? (preset === undefined ? '' : (labelIn(preset, fields) ?? titleOf(preset)));
+  const named = preset === undefined ? undefined : definition;
+  const name = given ?? (named === undefined ? '' : (labelIn(named, fields) ?? titleOf(named)));
   const save = useSave(credential, onSaved);
   const problems = save.error instanceof ApiProblem ? save.error.errors : [];
   const problemAt = (pointer: string) => problems.find((each) => each.pointer === pointer)?.message;
@@ -160,9 +164,9 @@ function CredentialForm({
           {t('credentials.needsSecretHint')}
         </Alert>
       )}
-      {credential === null && preset === undefined && (
+      {credential === null && !isOnly && (
         <Select
-          data-autofocus
+          {...(preset === undefined ? { 'data-autofocus': true } : {})}
           label={t('credentials.type')}
           placeholder={t('credentials.typeHint')}
           data={types.map((each) => ({ value: each.type, label: titleOf(each) }))}

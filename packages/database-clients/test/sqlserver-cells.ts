@@ -46,3 +46,8 @@ export function parts(bytes: Buffer, size: number): Buffer {
   }
   return Buffer.concat([total, ...each, int(0, 4)]);
 }
+
+/** Bytes written in hexadecimal, with spaces where they help. */
+export function hex(bytes: string): Buffer {
+  return Buffer.from(bytes.replaceAll(' ', ''), 'hex');
+}

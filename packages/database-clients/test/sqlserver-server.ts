@@ -2,6 +2,7 @@ import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { Duplex } from 'node:stream';
 import { TLSSocket } from 'node:tls';
 import { TEST_CERTIFICATE, TEST_KEY } from '../../ports/test/certificate.ts';
+import { INT4, int } from './sqlserver-cells.ts';
 import { readParameters } from './sqlserver-parameters.ts';
 
 /** A column of a result: its type as it stands in COLMETADATA, with its length, scale or collation. */
@@ -428,4 +429,20 @@ function bText(text: string): Buffer {
 
 function usText(text: string): Buffer {
   return Buffer.concat([Buffer.from([text.length & 255, text.length >> 8]), Buffer.from(text, 'utf16le')]);
+}
+
+/** A result with one column, `n`, that counts from 1. */
+export function table(count: number): SqlServerPart {
+  return {
+    columns: [{ name: 'n', type: INT4 }],
+    rows: Array.from({ length: count }, (_, index) => [int(index + 1, 4)]),
+  };
+}
+
+export function numbers(count: number): SqlServerReply {
+  return [table(count)];
+}
+
+export function textsOf(server: SqlServerServer): string[] {
+  return server.statements.map((statement) => statement.text);
 }

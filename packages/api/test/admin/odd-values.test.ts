@@ -33,6 +33,7 @@ interface Schema {
   readonly type?: string;
   readonly maximum?: number;
   readonly enum?: unknown;
+  readonly required?: readonly string[];
   readonly properties?: { readonly [name: string]: Schema };
   readonly [keyword: string]: unknown;
 }
@@ -73,20 +74,24 @@ describe('numbers', () => {
   });
 });
 
-/** Free-text parameters of lists with no other required ones. */
-const TEXTS = ENDPOINTS.filter(([name]) => name.startsWith('GET /orgs/:org/')).flatMap(([name, { query }]) =>
-  Object.entries((query as Schema | undefined)?.properties ?? {})
-    .filter(([, { type, enum: values }]) => type === 'string' && values === undefined)
-    .map(([parameter]) => ({ name, parameter })),
+/** Free-text parameters, with those that the endpoint requires besides. */
+const TEXTS = ENDPOINTS.filter(([name]) => name.startsWith('GET /orgs/:org/')).flatMap(
+  ([name, { query }]) => {
+    const { properties = {}, required = [] } = (query as Schema | undefined) ?? {};
+    return Object.entries(properties)
+      .filter(([, { type, enum: values }]) => type === 'string' && values === undefined)
+      .map(([parameter]) => ({ name, parameter, others: required.filter((other) => other !== parameter) }));
+  },
 );
 
 describe('text in a query', () => {
-  test.each(TEXTS)('$name?$parameter with U+0000 is refused', async ({ name, parameter }) => {
+  test.each(TEXTS)('$name?$parameter with U+0000 is refused', async ({ name, parameter, others }) => {
     const path = name
       .slice(4)
       .replace(':org', String(admin.organisationId))
       .replace(':id', String(workflowId));
-    const { status, json } = await ask('GET', `${path}?${parameter}=a%00b`);
+    const query = [`${parameter}=a%00b`, ...others.map((other) => `${other}=a`)].join('&');
+    const { status, json } = await ask('GET', `${path}?${query}`);
     expect([status, json.errors[0]?.pointer]).toEqual([422, `/${parameter}`]);
   });
 
