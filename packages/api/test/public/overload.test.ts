@@ -135,6 +135,8 @@ describe('while connections are exhausted and the loop is busy', () => {
 
 describe('the event loop alone', () => {
   test('sheds while it is blocked again and again', async () => {
+    // Samples are taken from a request on that may be refused.
+    expect((await service.api('GET', '/executions', { key: service.key })).status).toBe(200);
     const relax = loadLoop(600);
     try {
       await untilLogged('overloaded: new starts and reads are refused');
