@@ -36,6 +36,9 @@ export function ConnectorsSection() {
         <Stack gap={4} w={{ base: '100%', sm: 240 }}>
           <Title order={2}>{t('connectors.title')}</Title>
           <Hint>{t('connectors.about')}</Hint>
+          <Anchor href="/docs/guides/own-connectors" target="_blank" size="sm">
+            {t('connectors.guide')}
+          </Anchor>
         </Stack>
         <Stack gap="sm" flex={1} miw={{ base: '100%', sm: 300 }}>
           <Upload />
