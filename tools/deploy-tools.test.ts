@@ -26,7 +26,9 @@ function run(tool: string, args: readonly string[]): { status: number | null; ou
     XDG_CONFIG_HOME: folder,
   };
   const { error, status, stdout, stderr } = spawnSync(tool, args, { cwd: ROOT, encoding: 'utf8', env });
-  if (error !== undefined && 'code' in error && error.code === 'ENOENT') return null;
+  // EACCES: PATH names a folder that this user may not read, as after `su`.
+  if (error !== undefined && 'code' in error && ['ENOENT', 'EACCES'].includes(String(error.code)))
+    return null;
   return { status, output: stdout + stderr };
 }
 
