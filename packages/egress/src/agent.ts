@@ -53,7 +53,11 @@ export class AgentWhenUsed {
   }
 
   async get(): Promise<Agent> {
-    this.#agent ??= this.#create();
+    this.#agent ??= this.#create().catch((error: unknown) => {
+      // The next request tries again: the code may only have been unreadable for lack of a file descriptor.
+      this.#agent = null;
+      throw error;
+    });
     const agent = await this.#agent;
     if (this.#isDestroyed) await agent.destroy();
     return agent;

@@ -82,8 +82,9 @@ function createSender(agents: Agents, policy: TargetPolicy, turns?: Organisation
         late: () => message('egress.response_timeout', { host: hostOf(request), ms: request.timeoutMs }),
       });
       const { clientCertificate: certificate } = request;
-      const own = certificate === undefined ? null : await agents.showing(certificate, hop.url.origin);
+      let own: Agent | null = null;
       try {
+        if (certificate !== undefined) own = await agents.showing(certificate, hop.url.origin);
         return await exchange(
           { agent: own ?? (await agents.shared.get()), policy, room, turns },
           { request, hop, pass },
