@@ -39,7 +39,10 @@ export function keyOf({ workflow_id: id, node_id: nodeId }: PollKey): string {
   return `${id} ${nodeId}`;
 }
 
-/** Renews the leases of connections. @returns the keys of the triggers whose connections may go on */
+/**
+ * Renews the leases of connections. A claim that was just given back isn't taken again: nobody would receive until that lease ended.
+ * @returns the keys of the triggers whose connections may go on
+ */
 export async function renewListeners(
   db: Queryable,
   held: readonly Claim[],
@@ -48,7 +51,7 @@ export async function renewListeners(
   const rows = await db.query<PollKey>(
     `UPDATE polls SET leased_until = now() + $3::double precision * interval '1 millisecond'
      WHERE (workflow_id, node_id, claim) IN (SELECT * FROM unnest($1::bigint[], $4::text[], $2::bigint[]))
-       AND next_poll_at IS NOT NULL AND NOT ${OF_PAUSED} AND NOT ${IN_TEST_MODE}
+       AND next_poll_at IS NOT NULL AND leased_until IS NOT NULL AND NOT ${OF_PAUSED} AND NOT ${IN_TEST_MODE}
      RETURNING workflow_id, node_id`,
     [
       held.map(({ workflow_id: id }) => id),

@@ -1,5 +1,6 @@
 import type { JsonObject } from '@millrace/engine';
 import { ApiError } from '@millrace/errors/errors';
+import { claimListener, keyOf, releaseListener, renewListeners } from '@millrace/listening/store';
 import { message } from '@millrace/messages';
 import { pruneItems } from '@millrace/polling/store';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -188,16 +189,24 @@ test('shows what fails, tells alert rules once, and recovers', async () => {
 
 test('an organisation that has its share gives its connections turns, and another one is not kept waiting', async () => {
   await world.listener({ limits: { ofOrganisation: 1, turnMs: 0 } });
-  const first = await receiver();
-  // Before turns begin: what the queue hands to a connection that ends just then, it gives again only after half a minute.
-  queue.send('1');
-  await world.startedOf(first, 1);
+  await receiver();
   await receiver();
   const claims = async () => {
     const rows = await world.db().query<{ claim: number }>('SELECT claim FROM polls ORDER BY workflow_id');
     return Math.min(...rows.map(({ claim }) => claim));
   };
   await expect.poll(claims, PATIENCE).toBeGreaterThan(1);
+});
+
+test('a claim that was given back can be claimed at once, whatever renewal was under way', async () => {
+  const id = await receiver();
+  const claim = () => claimListener(world.db(), new Map(), [], 30_000);
+  const first = await claim();
+  if (first === undefined) throw new Error('there is nothing to claim');
+  expect([...(await renewListeners(world.db(), [first], 30_000))]).toEqual([keyOf(first)]);
+  await releaseListener(world.db(), first);
+  expect((await renewListeners(world.db(), [first], 30_000)).size).toBe(0);
+  expect(await claim()).toMatchObject({ workflow_id: id, claim: first.claim + 1 });
 });
 
 test('forgets ids a day before the last success, and no sooner', async () => {
