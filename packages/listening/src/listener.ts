@@ -24,6 +24,8 @@ const LIMITS: ListenerLimits = { connections: 200, ofOrganisation: 25, turnMs: 6
 /** A dead process is replaced after this. */
 const LEASE_MS = 30_000;
 const RENEW_MS = 5_000;
+/** Longest sleep of a process that keeps no connection, in case a notification is lost. */
+const IDLE_MS = 60_000;
 /** Connections end when their leases couldn't be renewed for so long: another process is about to take over. */
 const LOST_MS = 25_000;
 /** Between two rounds, however often this is woken. */
@@ -86,9 +88,10 @@ class PgListener implements Listener {
     await this.#renew();
     await this.#connectDue();
     await this.#giveTurns();
-    const untilDueMs = (await readUntilClaimable(this.#deps.db)) ?? RENEW_MS;
+    const longestMs = this.#held.size > 0 ? RENEW_MS : IDLE_MS;
+    const untilDueMs = (await readUntilClaimable(this.#deps.db)) ?? longestMs;
     // What can't be claimed now waits for its turn.
-    return untilDueMs <= 0 ? RENEW_MS : Math.ceil(Math.min(untilDueMs, RENEW_MS));
+    return untilDueMs <= 0 ? RENEW_MS : Math.ceil(Math.min(untilDueMs, longestMs));
   }
 
   /** Also finds the connections that have to end: of workflows that were changed or deactivated, or whose claim was lost. */

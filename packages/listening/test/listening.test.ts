@@ -148,6 +148,14 @@ test('ends within seconds when the workflow is deactivated or put into test mode
   expect(await world.started(id)).toEqual([]);
 });
 
+test('receives as soon as test mode is off, though nothing else was listened for', async () => {
+  await world.listener();
+  const id = await receiver({}, { is_test_mode: true });
+  queue.send('1');
+  await world.change(id, { is_test_mode: false });
+  await world.startedOf(id, 1);
+});
+
 test('starts the version that was saved last', async () => {
   await world.listener();
   const id = await receiver();
