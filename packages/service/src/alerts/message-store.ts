@@ -122,6 +122,18 @@ export async function claimMessage(db: Queryable, claimMs: number): Promise<Clai
   return row;
 }
 
+/** Gives back a claim without an attempt. */
+export async function releaseMessage(
+  db: Queryable,
+  { id, claim }: Pick<ClaimedMessage, 'id' | 'claim'>,
+): Promise<void> {
+  await db.query(
+    `UPDATE alert_messages SET claimed_until = NULL, attempts = attempts - 1
+     WHERE id = $1 AND claim = $2 AND status = 'pending'`,
+    [id, claim],
+  );
+}
+
 /** What became of an attempt; `retryMs`: in how long it is tried again, null: it ended. */
 export interface AttemptOutcome {
   /** Null: it was sent. */

@@ -11,6 +11,7 @@ import {
   finishAttempt,
   insertTestMessage,
   listIncidents,
+  releaseMessage,
 } from './message-store.ts';
 import { type AlertContent, alertPayload, alertText } from './texts.ts';
 
@@ -39,6 +40,8 @@ export async function sendDueMessages(
     while (!isStopping()) {
       const claimed = await claimMessage(deps.db, CLAIM_MS);
       if (claimed === undefined) return;
+      // The claim was under way when the process was told to stop.
+      if (isStopping()) return releaseMessage(deps.db, claimed);
       await attempt(deps, claimed, signal);
     }
   };

@@ -5,6 +5,7 @@ import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createAlerts } from '../../src/alerts/alerts.ts';
 import { claimMessage, finishAttempt } from '../../src/alerts/message-store.ts';
+import { sendDueMessages } from '../../src/alerts/send.ts';
 import { type AlertedOrganisation, type AlertWorld, SECRET, startAlertWorld, WORKER } from './world.ts';
 
 let world: AlertWorld;
@@ -357,6 +358,26 @@ describe('a message', () => {
     world.outside.on(`POST ${org.path}`, { status: 204 });
     await world.run();
     expect(await org.history()).toMatchObject([{ status: 'sent', attempts: 2, error: null }]);
+  });
+
+  test('that is claimed while the process stops is given back without an attempt', async () => {
+    await org.addRule({});
+    await org.end();
+    world.outside.on(`POST ${org.path}`, { status: 503 });
+    await world.run();
+    await hurry();
+    // Asked once before each of the four claims, which are then under way.
+    let asked = 0;
+    const isStopping = (): boolean => {
+      asked += 1;
+      return asked > 4;
+    };
+    await sendDueMessages(world.deps, isStopping);
+    expect(await org.history()).toMatchObject([{ status: 'pending', attempts: 1 }]);
+    expect(org.told()).toHaveLength(1);
+    world.outside.on(`POST ${org.path}`, { status: 204 });
+    await world.run();
+    expect(await org.history()).toMatchObject([{ status: 'sent', attempts: 2 }]);
   });
 
   test('of a rule that was deleted is not sent', async () => {
