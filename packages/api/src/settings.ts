@@ -3,9 +3,9 @@ import type { HttpSettings, RequestLimits } from '@millrace/http/settings';
 import type { SessionSettings } from '@millrace/identity/sessions/settings';
 import type { SingleSignOnSettings } from '@millrace/identity/single-sign-on/settings';
 import type { NodeLimits, WorkerSettings } from '@millrace/runtime/settings';
+import type { AlertSettings } from '@millrace/service/alerts/settings';
 import type {
   AdmissionSettings,
-  AlertSettings,
   FlowLimits,
   FolderLimits,
   RetentionSettings,
