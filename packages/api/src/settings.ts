@@ -1,9 +1,9 @@
+import type { AlertSettings } from '@millrace/alerts/settings';
 import type { FileSettings } from '@millrace/files/settings';
 import type { HttpSettings, RequestLimits } from '@millrace/http/settings';
 import type { SessionSettings } from '@millrace/identity/sessions/settings';
 import type { SingleSignOnSettings } from '@millrace/identity/single-sign-on/settings';
 import type { NodeLimits, WorkerSettings } from '@millrace/runtime/settings';
-import type { AlertSettings } from '@millrace/service/alerts/settings';
 import type {
   AdmissionSettings,
   FlowLimits,
