@@ -1,3 +1,4 @@
+import type { AlertSettings } from '@millrace/alerts/settings';
 import type { FileSettings } from '@millrace/files/settings';
 import type { HttpSettings, RequestLimits } from '@millrace/http/settings';
 import type { SessionSettings } from '@millrace/identity/sessions/settings';
@@ -5,7 +6,6 @@ import type { SingleSignOnSettings } from '@millrace/identity/single-sign-on/set
 import type { NodeLimits, WorkerSettings } from '@millrace/runtime/settings';
 import type {
   AdmissionSettings,
-  AlertSettings,
   FlowLimits,
   FolderLimits,
   RetentionSettings,

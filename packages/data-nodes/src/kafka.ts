@@ -3,6 +3,7 @@ import { message } from '@millrace/messages';
 import { credentialProperty, noCredential } from '@millrace/node-kit/credential-property';
 import { checkedNode } from '@millrace/node-kit/define';
 import { type Static, type TObject, Type } from 'typebox';
+import { attemptLimitMs, timeoutProperty } from './timeout.ts';
 
 const MAX_TIMEOUT_MS = 60_000;
 const MAX_MESSAGES = 100;
@@ -47,13 +48,7 @@ const properties = {
     maximum: 100_000,
     default: -1,
   }),
-  timeout_ms: Type.Integer({
-    title: 'Timeout',
-    description: 'After how many milliseconds the connection is closed.',
-    minimum: 1,
-    maximum: MAX_TIMEOUT_MS,
-    default: 10_000,
-  }),
+  timeout_ms: timeoutProperty(MAX_TIMEOUT_MS),
 };
 
 type Config = Static<TObject<typeof properties>>;
@@ -67,8 +62,7 @@ export const kafka = checkedNode({
   kind: 'effect',
   properties,
   required: ['credential_id', 'topic', 'messages'],
-  // The config's own timeout_ms decides; waiting for a connection is added.
-  defaultTimeoutMs: MAX_TIMEOUT_MS + 30_000,
+  defaultTimeoutMs: attemptLimitMs(MAX_TIMEOUT_MS),
   form: {
     main: ['credential_id', 'topic', 'messages', 'key'],
     sections: [

@@ -11,6 +11,7 @@ import { credentialProperty, noCredential } from '@millrace/node-kit/credential-
 import { checkedNode } from '@millrace/node-kit/define';
 import { type Static, type TObject, Type } from 'typebox';
 import { fillIn, objectIn, objectsIn, QueryProblem, writingStage } from './mongodb-query.ts';
+import { attemptLimitMs, timeoutProperty } from './timeout.ts';
 
 const OPERATIONS = ['find', 'aggregate', 'count', 'insert', 'update', 'delete'] as const;
 type Operation = (typeof OPERATIONS)[number];
@@ -118,12 +119,9 @@ const properties = {
     'x-when': { operation: ['aggregate'] },
     default: true,
   }),
-  timeout_ms: Type.Integer({
-    title: 'Timeout',
+  timeout_ms: timeoutProperty(MAX_TIMEOUT_MS, {
     description: 'After how many milliseconds the server or the connection is stopped.',
-    minimum: 1,
-    maximum: MAX_TIMEOUT_MS,
-    default: 30_000,
+    defaultMs: 30_000,
   }),
 };
 
@@ -140,8 +138,7 @@ export const mongodb = checkedNode({
   required: ['credential_id', 'operation', 'collection'],
   // Filled in by the node, which sees what comes from data.
   deferred: { filter: 'arguments', pipeline: 'arguments', update: 'arguments' },
-  // The config's own timeout_ms decides; connecting is added.
-  defaultTimeoutMs: MAX_TIMEOUT_MS + 30_000,
+  defaultTimeoutMs: attemptLimitMs(MAX_TIMEOUT_MS),
   form: {
     main: [
       'credential_id',

@@ -11,6 +11,7 @@ import {
   outputOf,
   type SetCondition,
 } from './redis-commands.ts';
+import { attemptLimitMs, timeoutProperty } from './timeout.ts';
 
 const TEN_YEARS_S = 10 * 366 * 86_400;
 const MAX_TIMEOUT_MS = 60_000;
@@ -169,13 +170,7 @@ const properties = {
     description: 'Texts that are JSON objects or lists are read as such.',
     default: true,
   }),
-  timeout_ms: Type.Integer({
-    title: 'Timeout',
-    description: 'After how many milliseconds the connection is closed.',
-    minimum: 1,
-    maximum: MAX_TIMEOUT_MS,
-    default: 10_000,
-  }),
+  timeout_ms: timeoutProperty(MAX_TIMEOUT_MS),
 };
 
 type Config = Static<TObject<typeof properties>>;
@@ -189,8 +184,7 @@ export const redis = checkedNode({
   kind: 'effect',
   properties,
   required: ['credential_id', 'operation'],
-  // The config's own timeout_ms decides; waiting for a connection is added.
-  defaultTimeoutMs: MAX_TIMEOUT_MS + 30_000,
+  defaultTimeoutMs: attemptLimitMs(MAX_TIMEOUT_MS),
   form: {
     main: [
       'credential_id',

@@ -1,29 +1,18 @@
-import { createGuardedSockets } from '@millrace/egress/guarded-socket';
-import {
-  type CredentialOf,
-  type JsonObject,
-  type ServiceError,
-  type SqlQuery,
-  stringifyJson,
-} from '@millrace/engine';
-import type { Caller } from '@millrace/runtime/node-services';
+import type { CredentialOf, SqlQuery } from '@millrace/engine';
 import { createTestDatabase, type TestDatabase } from '@millrace/testing/database';
 import { type Proxy as DatabaseProxy, openProxy } from '@millrace/testing/proxy';
-import { afterAll, afterEach, beforeAll, expect } from 'vitest';
+import { afterAll, beforeAll } from 'vitest';
 import { createSqlService } from '../src/sql.ts';
+import { anybody, errorWithout, never, sockets, useCleanUps } from './clients.ts';
 
 type Sql = CredentialOf<'sql'>;
-const never = new AbortController().signal;
 
 /** A customer's PostgreSQL with a table of orders, for the tests of a file, and how the SQL service sees it. */
 export function useCustomerDatabase() {
-  const cleanUps: (() => unknown)[] = [];
+  const cleanUps = useCleanUps();
   let database: TestDatabase;
   let proxy: DatabaseProxy;
   let credential: Sql;
-  afterEach(async () => {
-    for (const cleanUp of cleanUps.splice(0)) await cleanUp();
-  });
   beforeAll(async () => {
     database = await createTestDatabase();
     proxy = await openProxy(database.url);
@@ -49,11 +38,7 @@ export function useCustomerDatabase() {
     await database.drop();
   });
 
-  const sockets = createGuardedSockets({
-    allowHosts: ['127.0.0.1'],
-    resolve: async () => [{ address: '127.0.0.1', family: 4 }],
-  });
-  const sql = createSqlService({ sockets: () => sockets })({} as Caller);
+  const sql = createSqlService({ sockets: () => sockets })(anybody);
 
   function query(text: string, given: Partial<SqlQuery> = {}, signal = never, to: Partial<Sql> = {}) {
     const order = { sql: text, parameters: [], readOnly: true, maxRows: 1_000, timeoutMs: 30_000, ...given };
@@ -62,14 +47,7 @@ export function useCustomerDatabase() {
 
   const write = (text: string, given: Partial<SqlQuery> = {}) => query(text, { readOnly: false, ...given });
 
-  async function errorOf(running: Promise<unknown>): Promise<ServiceError> {
-    const error = await running.then(
-      (value) => new Error(`no error: ${stringifyJson(value as JsonObject)}`),
-      (reason: unknown) => reason as ServiceError,
-    );
-    expect(`${error.message} ${JSON.stringify(error)}`).not.toContain(credential.password);
-    return error as ServiceError;
-  }
+  const errorOf = (running: Promise<unknown>) => errorWithout(credential.password, running);
 
   async function countOrders(): Promise<unknown> {
     return (await query('SELECT count(*) AS n FROM orders')).rows[0]?.n;
@@ -85,7 +63,6 @@ export function useCustomerDatabase() {
     get credential() {
       return credential;
     },
-    sockets,
     /** Called after the test. */
     cleanUps,
     query,

@@ -1,25 +1,15 @@
-import { createGuardedSockets } from '@millrace/egress/guarded-socket';
-import { type CredentialOf, type MongoOrder, parseJson, ServiceError, stringifyJson } from '@millrace/engine';
-import type { Caller } from '@millrace/runtime/node-services';
+import { type CredentialOf, type MongoOrder, parseJson, stringifyJson } from '@millrace/engine';
 import { type FakeMongoOptions, type MongoSays, startFakeMongo } from '@millrace/testing/mongodb-server';
 import { Decimal128, type Document, Double, Int32, Long, ObjectId } from 'bson';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { toBson, toJson } from '../src/mongodb/values.ts';
 import { createMongoService } from '../src/mongodb.ts';
+import { anybody, errorWithout, never, sockets, useCleanUps } from './clients.ts';
 
 const USER = 'app, =admin';
 const PASSWORD = 's3cret-canary';
-const never = new AbortController().signal;
-const cleanUps: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const cleanUp of cleanUps.splice(0)) await cleanUp();
-});
-
-const sockets = createGuardedSockets({
-  allowHosts: ['127.0.0.1'],
-  resolve: async () => [{ address: '127.0.0.1', family: 4 }],
-});
-const mongodb = createMongoService({ sockets: () => sockets })({} as Caller);
+const cleanUps = useCleanUps();
+const mongodb = createMongoService({ sockets: () => sockets })(anybody);
 const FIND = { kind: 'find', filter: {}, projection: {}, sort: {}, skip: 0, limit: 10 } as const;
 const DELETE = { kind: 'delete', filter: { a: 1 }, isMany: false } as const;
 
@@ -55,11 +45,7 @@ function run(
   );
 }
 
-async function errorOf(work: Promise<unknown>): Promise<ServiceError> {
-  const ended: unknown = await work.catch((error: unknown) => error);
-  if (ended instanceof ServiceError) return ended;
-  throw new Error(`it did not fail: ${JSON.stringify(ended)}`, { cause: ended });
-}
+const errorOf = (work: Promise<unknown>) => errorWithout(PASSWORD, work);
 
 const cursor = (documents: readonly Document[], id = 0, name = 'firstBatch'): Document => ({
   cursor: { id: Long.fromNumber(id), ns: 'shop.orders', [name]: documents },

@@ -1,17 +1,9 @@
-import { createGuardedSockets } from '@millrace/egress/guarded-socket';
-import {
-  type CredentialOf,
-  parseJson,
-  type ServiceError,
-  type SqlQuery,
-  stringifyJson,
-} from '@millrace/engine';
+import { parseJson, stringifyJson } from '@millrace/engine';
 import { saying } from '@millrace/messages/testing';
-import type { Caller } from '@millrace/runtime/node-services';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { trustTestCertificate } from '../../ports/test/certificate.ts';
 import { readMysqlValue } from '../src/sql/mysql-values.ts';
-import { createSqlService } from '../src/sql.ts';
+import { never, useCleanUps } from './clients.ts';
 import {
   int,
   lengthCoded,
@@ -20,13 +12,10 @@ import {
   type MysqlServer,
   startMysql,
 } from './mysql-server.ts';
+import { createSqlClient, describeSqlDialect, LIMIT_MS, startSlow } from './sql-dialect.ts';
 
 const PASSWORD = 's3cret-canary';
-const never = new AbortController().signal;
-const cleanUps: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const cleanUp of cleanUps.splice(0)) await cleanUp();
-});
+const cleanUps = useCleanUps();
 
 async function start(
   answer: MysqlReply | ((text: string) => MysqlReply),
@@ -41,42 +30,8 @@ async function start(
   return server;
 }
 
-const sockets = createGuardedSockets({
-  allowHosts: ['127.0.0.1'],
-  resolve: async () => [{ address: '127.0.0.1', family: 4 }],
-});
-const sql = createSqlService({ sockets: () => sockets })({} as Caller);
-
-function query(
-  server: MysqlServer,
-  text: string,
-  given: Partial<SqlQuery> = {},
-  signal = never,
-  to: Partial<CredentialOf<'sql'>> = {},
-) {
-  const credential: CredentialOf<'sql'> = {
-    type: 'sql',
-    dialect: 'mysql',
-    host: 'service.test',
-    port: server.port,
-    database: 'shop',
-    username: 'ada',
-    password: PASSWORD,
-    tls: 'off',
-    ...to,
-  };
-  const order = { sql: text, parameters: [], readOnly: true, maxRows: 1_000, timeoutMs: 30_000, ...given };
-  return sql.query(credential, order, signal);
-}
-
-async function errorOf(running: Promise<unknown>): Promise<ServiceError> {
-  const error = await running.then(
-    (value) => new Error(`no error: ${JSON.stringify(value)}`),
-    (reason: unknown) => reason as ServiceError,
-  );
-  expect(`${error.message} ${JSON.stringify(error)}`).not.toContain(PASSWORD);
-  return error as ServiceError;
-}
+const client = createSqlClient('mysql', PASSWORD);
+const { query, errorOf } = client;
 
 const text = (value: string): Buffer => lengthCoded(Buffer.from(value));
 const numbers = (count: number): MysqlReply => ({
@@ -84,6 +39,18 @@ const numbers = (count: number): MysqlReply => ({
   rows: Array.from({ length: count }, (_, index) => [int(index + 1, 4)]),
 });
 const textsOf = (server: MysqlServer): string[] => server.statements.map((statement) => statement.text);
+
+describeSqlDialect<MysqlServer, MysqlReply>({
+  client,
+  cleanUps,
+  start,
+  numbers,
+  stream: (rows) => ({ columns: [{ name: 'n', type: 3 }], stream: rows }),
+  affected: (affectedRows) => ({ affectedRows }),
+  affectedWhenStopped: (affectedRows) => ({ whenKilled: { affectedRows } }),
+  stops: (server) => textsOf(server).filter((sent) => /^KILL QUERY \d+$/.test(sent)).length,
+  private: '10.1.2.3',
+});
 
 describe('values', () => {
   const bigint = (value: bigint): Buffer => {
@@ -246,41 +213,9 @@ describe('a read-only query', () => {
 });
 
 describe('rows', () => {
-  it.each([
-    [9, 9, true],
-    [10, 10, false],
-    [11, 10, false],
-  ])('with a limit of %i are %i, truncated: %s', async (maxRows, rowCount, isTruncated) => {
-    const answer = await query(await start(numbers(10)), 'SELECT n', { maxRows });
-    expect(answer).toMatchObject({ rowCount, isTruncated });
-    expect(answer.rows).toHaveLength(rowCount);
-  });
-
-  it('that are no longer wanted are not read', async () => {
-    const stopped = Promise.withResolvers<void>();
-    async function* forever() {
-      try {
-        for (;;) {
-          yield [int(1, 4)];
-          await new Promise((resolve) => setImmediate(resolve));
-        }
-      } finally {
-        stopped.resolve();
-      }
-    }
-    const server = await start({ columns: [{ name: 'n', type: 3 }], stream: forever() });
-    const answer = await query(server, 'SELECT n', { maxRows: 2 });
-    expect(answer).toEqual({ rows: [{ n: 1 }, { n: 1 }], rowCount: 2, isTruncated: true });
-    await stopped.promise;
-  });
-
-  it('of a write are counted by the server', async () => {
+  it('of a write are in no transaction', async () => {
     const server = await start({ affectedRows: 7 });
-    expect(await query(server, 'UPDATE t SET a = 1', { readOnly: false })).toEqual({
-      rows: [],
-      rowCount: 7,
-      isTruncated: false,
-    });
+    await query(server, 'UPDATE t SET a = 1', { readOnly: false });
     expect(textsOf(server)).toEqual(["SET time_zone = '+00:00'", 'UPDATE t SET a = 1']);
   });
 
@@ -334,68 +269,13 @@ describe('errors', () => {
       });
     }
   });
-
-  it("of a wrong password are reported without the server's words", async () => {
-    const server = await start(numbers(1));
-    const error = await errorOf(query(server, 'SELECT 1', {}, never, { password: 'wrong' }));
-    expect(error).toMatchObject({ code: 'sql_auth_failed', retryable: false });
-    expect(error.message).not.toContain('10.1.2.3');
-  });
-
-  it('of a lost connection depend on what was in progress', async () => {
-    const server = await start('cut');
-    expect(await errorOf(query(server, 'SELECT 1'))).toMatchObject({
-      code: 'sql_connection_failed',
-      retryable: true,
-    });
-    expect(await errorOf(query(server, 'DELETE FROM t', { readOnly: false }))).toMatchObject({
-      code: 'sql_outcome_unknown',
-      retryable: false,
-    });
-  });
 });
 
 describe('a statement that runs too long', () => {
-  const LIMIT_MS = 20_000;
-
-  /** A server that has just received the statement when its time is over. */
-  async function startSlow(reply: MysqlReply): Promise<MysqlServer> {
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-    cleanUps.push(() => vi.useRealTimers());
-    return start((text) => {
-      if (/^(?:SELECT|UPDATE)\b/.test(text)) setImmediate(() => vi.advanceTimersByTime(LIMIT_MS));
-      return reply;
-    });
-  }
-
-  it('is killed at its limit', async () => {
-    const server = await startSlow('silence');
-    const error = await errorOf(query(server, 'SELECT SLEEP(600)', { timeoutMs: LIMIT_MS }));
-    expect(error).toMatchObject({ code: 'sql_timeout', retryable: true });
-    expect(textsOf(server).at(-1)).toMatch(/^KILL QUERY \d+$/);
-  });
-
   it('and succeeds when killed, as BENCHMARK does, has no result', async () => {
-    const server = await startSlow({ whenKilled: numbers(1) });
+    const server = await startSlow({ cleanUps, start }, { whenKilled: numbers(1) });
     const running = query(server, 'SELECT BENCHMARK(1e12, 1)', { timeoutMs: LIMIT_MS });
     expect(await errorOf(running)).toMatchObject({ code: 'sql_timeout' });
-  });
-
-  it('and had written when it was killed has written', async () => {
-    const server = await startSlow({ whenKilled: { affectedRows: 3 } });
-    const order = { timeoutMs: LIMIT_MS, readOnly: false };
-    expect(await query(server, 'UPDATE t SET a = 1', order)).toMatchObject({ rowCount: 3 });
-  });
-
-  it('is killed with its execution', async () => {
-    const aborter = new AbortController();
-    const server = await start((statement) => {
-      if (statement.startsWith('DELETE')) aborter.abort();
-      return 'silence';
-    });
-    const error = await errorOf(query(server, 'DELETE FROM t', { readOnly: false }, aborter.signal));
-    expect(error).toMatchObject({ code: 'aborted', retryable: true });
-    expect(textsOf(server).at(-1)).toMatch(/^KILL QUERY \d+$/);
   });
 });
 
@@ -417,13 +297,5 @@ describe('encryption', () => {
       rows: [{ n: 1 }],
     });
     expect(server.encrypted()).toBe(1);
-  });
-
-  it('is never skipped if required', async () => {
-    const server = await start(numbers(1));
-    expect(await errorOf(query(server, 'SELECT 1', {}, never, { tls: 'require' }))).toMatchObject({
-      code: 'sql_tls_failed',
-    });
-    expect(server.statements).toEqual([]);
   });
 });

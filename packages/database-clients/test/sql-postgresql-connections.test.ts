@@ -1,16 +1,15 @@
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { TLSSocket } from 'node:tls';
 import { saying } from '@millrace/messages/testing';
-import type { Caller } from '@millrace/runtime/node-services';
 import { openProxy } from '@millrace/testing/proxy';
 import { describe, expect, it } from 'vitest';
 import { TEST_CERTIFICATE, TEST_KEY, trustTestCertificate } from '../../ports/test/certificate.ts';
 import { createSqlService } from '../src/sql.ts';
+import { anybody, never, sockets } from './clients.ts';
 import { useCustomerDatabase } from './customer-database.ts';
 
-const never = new AbortController().signal;
 const customer = useCustomerDatabase();
-const { query, write, errorOf, sockets, cleanUps } = customer;
+const { query, write, errorOf, cleanUps } = customer;
 
 describe('a statement that runs too long', () => {
   /** This test's statements that the server is still running. */
@@ -65,7 +64,7 @@ describe('a statement that runs too long', () => {
 
 describe('connections', () => {
   it('are limited in number, and none is left', async () => {
-    const gated = createSqlService({ sockets: () => sockets, maxConnections: 2 })({} as Caller);
+    const gated = createSqlService({ sockets: () => sockets, maxConnections: 2 })(anybody);
     const text =
       "SELECT count(*) AS n FROM pg_stat_activity WHERE state = 'active' AND query LIKE '%gate_mark%'";
     const order = { sql: text, parameters: [], readOnly: true, maxRows: 1, timeoutMs: 30_000 };
@@ -76,7 +75,7 @@ describe('connections', () => {
   });
 
   it('that wait for a slot stop waiting when aborted', async () => {
-    const gated = createSqlService({ sockets: () => sockets, maxConnections: 1 })({} as Caller);
+    const gated = createSqlService({ sockets: () => sockets, maxConnections: 1 })(anybody);
     const [first, second] = [new AbortController(), new AbortController()];
     const order = {
       sql: 'SELECT pg_sleep(600)',

@@ -1,13 +1,12 @@
 import { createGuardedSockets } from '@millrace/egress/guarded-socket';
 import { parseJson, stringifyJson } from '@millrace/engine';
 import { saying } from '@millrace/messages/testing';
-import type { Caller } from '@millrace/runtime/node-services';
 import { startTcp } from '@millrace/testing/test-server';
 import { describe, expect, it } from 'vitest';
 import { createSqlService } from '../src/sql.ts';
+import { anybody, never } from './clients.ts';
 import { useCustomerDatabase } from './customer-database.ts';
 
-const never = new AbortController().signal;
 const customer = useCustomerDatabase();
 const { query, write, errorOf, countOrders } = customer;
 
@@ -219,9 +218,7 @@ describe('errors', () => {
   });
 
   it('of a private host are reported before connecting', async () => {
-    const strict = createSqlService({ sockets: () => createGuardedSockets({ allowHosts: [] }) })(
-      {} as Caller,
-    );
+    const strict = createSqlService({ sockets: () => createGuardedSockets({ allowHosts: [] }) })(anybody);
     const order = { sql: 'SELECT 1', parameters: [], readOnly: true, maxRows: 1, timeoutMs: 1_000 };
     const running = strict.query({ ...customer.credential, host: '127.0.0.1' }, order, never);
     expect(await errorOf(running)).toMatchObject({ code: 'target_not_allowed', retryable: false });

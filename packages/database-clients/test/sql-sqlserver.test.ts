@@ -1,15 +1,8 @@
-import { createGuardedSockets } from '@millrace/egress/guarded-socket';
-import {
-  type CredentialOf,
-  parseJson,
-  type ServiceError,
-  type SqlQuery,
-  stringifyJson,
-} from '@millrace/engine';
-import type { Caller } from '@millrace/runtime/node-services';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { parseJson, type SqlQuery, stringifyJson } from '@millrace/engine';
+import { describe, expect, it } from 'vitest';
 import { trustTestCertificate } from '../../ports/test/certificate.ts';
-import { createSqlService } from '../src/sql.ts';
+import { never, useCleanUps } from './clients.ts';
+import { createSqlClient, describeSqlDialect, LIMIT_MS, startSlow } from './sql-dialect.ts';
 import {
   BYTES,
   charType,
@@ -35,11 +28,7 @@ import {
 } from './sqlserver-server.ts';
 
 const PASSWORD = 's3cret-cänary';
-const never = new AbortController().signal;
-const cleanUps: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const cleanUp of cleanUps.splice(0)) await cleanUp();
-});
+const cleanUps = useCleanUps();
 
 async function start(
   answer: SqlServerReply | ((text: string) => SqlServerReply),
@@ -54,47 +43,20 @@ async function start(
   return server;
 }
 
-const sockets = createGuardedSockets({
-  allowHosts: ['127.0.0.1'],
-  resolve: async () => [{ address: '127.0.0.1', family: 4 }],
+const client = createSqlClient('sqlserver', PASSWORD);
+const { query, errorOf } = client;
+
+describeSqlDialect<SqlServerServer, SqlServerReply>({
+  client,
+  cleanUps,
+  start,
+  numbers,
+  stream: (rows) => [{ columns: [{ name: 'n', type: INT4 }], stream: rows }],
+  affected: (count) => [{ affected: count }],
+  affectedWhenStopped: (count) => ({ ended: [{ affected: count }] }),
+  stops: (server) => server.attentions(),
+  private: 'ada',
 });
-const sql = createSqlService({ sockets: () => sockets })({} as Caller);
-
-function query(
-  server: { readonly port: number },
-  statement: string,
-  given: Partial<SqlQuery> = {},
-  signal = never,
-  to: Partial<CredentialOf<'sql'>> = {},
-) {
-  const credential: CredentialOf<'sql'> = {
-    type: 'sql',
-    dialect: 'sqlserver',
-    host: 'service.test',
-    port: server.port,
-    database: 'shop',
-    username: 'ada',
-    password: PASSWORD,
-    tls: 'off',
-    ...to,
-  };
-  const order = {
-    sql: statement,
-    parameters: [],
-    readOnly: true,
-    maxRows: 1_000,
-    timeoutMs: 30_000,
-    ...given,
-  };
-  return sql.query(credential, order, signal);
-}
-
-async function errorOf(running: Promise<unknown>): Promise<ServiceError> {
-  const noError = (value: unknown) => new Error(`no error: ${JSON.stringify(value)}`);
-  const error = await running.then(noError, (reason: unknown) => reason as ServiceError);
-  expect(`${error.message} ${JSON.stringify(error)}`).not.toContain(PASSWORD);
-  return error as ServiceError;
-}
 
 describe('values', () => {
   const long = 'Zoë 🎉'.repeat(5_000);
@@ -224,35 +186,7 @@ describe('values', () => {
 });
 
 describe('rows', () => {
-  it.each([
-    [9, 9, true],
-    [10, 10, false],
-    [11, 10, false],
-  ])('with a limit of %i are %i, truncated: %s', async (maxRows, rowCount, isTruncated) => {
-    const answer = await query(await start(numbers(10)), 'SELECT n', { maxRows });
-    expect(answer).toMatchObject({ rowCount, isTruncated });
-    expect(answer.rows).toHaveLength(rowCount);
-  });
-
-  it('that are no longer wanted are not read', async () => {
-    const stopped = Promise.withResolvers<void>();
-    async function* forever() {
-      try {
-        for (;;) {
-          yield [int(1, 4)];
-          await new Promise((resolve) => setImmediate(resolve));
-        }
-      } finally {
-        stopped.resolve();
-      }
-    }
-    const server = await start([{ columns: [{ name: 'n', type: INT4 }], stream: forever() }]);
-    const answer = await query(server, 'SELECT n', { maxRows: 2 });
-    expect(answer).toEqual({ rows: [{ n: 1 }, { n: 1 }], rowCount: 2, isTruncated: true });
-    await stopped.promise;
-  });
-
-  it('of a write are counted by the server', async () => {
+  it('of several writes are counted together', async () => {
     const server = await start([{ affected: 7 }, { affected: 2 }]);
     expect(await query(server, 'UPDATE t SET a = 1; DELETE FROM t', { readOnly: false })).toEqual({
       rows: [],
@@ -353,14 +287,8 @@ describe('errors', () => {
     }
   });
 
-  it("of a wrong password are reported without the server's words", async () => {
-    const server = await start(numbers(1));
-    const error = await errorOf(query(server, 'SELECT 1', {}, never, { password: 'wrong' }));
-    expect(error).toMatchObject({ code: 'sql_auth_failed', retryable: false, details: { number: 18_456 } });
-    expect(error.message).not.toContain('ada');
-  });
-
   it.each([
+    [18456, 'sql_auth_failed', false],
     [4060, 'sql_auth_failed', false],
     [40613, 'sql_connection_failed', true],
   ])('%i of the sign-in', async (error, code, retryable) => {
@@ -374,18 +302,6 @@ describe('errors', () => {
     expect(error).toMatchObject({ code: 'sql_auth_failed' });
   });
 
-  it('of a lost connection depend on what was in progress', async () => {
-    const server = await start('cut');
-    expect(await errorOf(query(server, 'SELECT 1'))).toMatchObject({
-      code: 'sql_connection_failed',
-      retryable: true,
-    });
-    expect(await errorOf(query(server, 'DELETE FROM t', { readOnly: false }))).toMatchObject({
-      code: 'sql_outcome_unknown',
-      retryable: false,
-    });
-  });
-
   it.each([
     ['an unknown token', hex('01 02 03')],
     ['an unknown type', hex('81 0100 00000000 0000 77 00')],
@@ -397,45 +313,15 @@ describe('errors', () => {
 });
 
 describe('a statement that runs too long', () => {
-  const LIMIT_MS = 20_000;
-
-  /** A server that has just received the statement when its time is over. */
-  async function startSlow(reply: SqlServerReply): Promise<SqlServerServer> {
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-    cleanUps.push(() => vi.useRealTimers());
-    return start(() => {
-      setImmediate(() => vi.advanceTimersByTime(LIMIT_MS));
-      return reply;
-    });
-  }
-
   it.each<[string, SqlServerReply, boolean, string]>([
-    ['SELECT 1', 'silence', true, 'sql_timeout'],
     ['SELECT n', { before: numbers(3) as readonly SqlServerPart[] }, true, 'sql_timeout'],
     ['UPDATE t SET a = 1', 'silence', false, 'sql_timeout'],
     ['EXEC p', 'silence', false, 'sql_outcome_unknown'],
     ['UPDATE t SET a = 1; UPDATE t SET b = 1', { before: [{ affected: 3 }] }, false, 'sql_outcome_unknown'],
   ])('is stopped by an attention: %s', async (statement, reply, readOnly, code) => {
-    const server = await startSlow(reply);
+    const server = await startSlow({ cleanUps, start }, reply);
     const error = await errorOf(query(server, statement, { timeoutMs: LIMIT_MS, readOnly }));
     expect(error).toMatchObject({ code, retryable: code === 'sql_timeout' });
-    expect(server.attentions()).toBe(1);
-  });
-
-  it('and had ended when it was stopped has written', async () => {
-    const server = await startSlow({ ended: [{ affected: 3 }] });
-    const order = { timeoutMs: LIMIT_MS, readOnly: false };
-    expect(await query(server, 'UPDATE t SET a = 1', order)).toMatchObject({ rowCount: 3 });
-  });
-
-  it('is stopped with its execution', async () => {
-    const aborter = new AbortController();
-    const server = await start(() => {
-      aborter.abort();
-      return 'silence';
-    });
-    const error = await errorOf(query(server, 'DELETE FROM t', { readOnly: false }, aborter.signal));
-    expect(error).toMatchObject({ code: 'aborted', retryable: true });
     expect(server.attentions()).toBe(1);
   });
 });
@@ -468,11 +354,10 @@ describe('encryption', () => {
     expect(server.encrypted()).toBe(isEncrypted ? 2 : 0);
   });
 
-  it('is never skipped if required', async () => {
+  it('comes before the sign-in', async () => {
     const server = await start(numbers(1));
     for (const tls of ['require', 'verify'] as const) {
-      const { code } = await errorOf(query(server, 'SELECT 1', {}, never, { tls }));
-      expect(code).toBe('sql_tls_failed');
+      await errorOf(query(server, 'SELECT 1', {}, never, { tls }));
     }
     expect(server.signIns).toEqual([]);
   });

@@ -1,4 +1,4 @@
-import type { ClientCertificate } from '@millrace/engine';
+import { type ClientCertificate, loadOnce } from '@millrace/engine';
 import type { Agent } from 'undici';
 import { createGuardedConnector, type Resolve, systemResolve } from './connector.ts';
 import type { TargetPolicy } from './target-policy.ts';
@@ -44,21 +44,20 @@ export async function createAgent(
 
 /** An agent that is created with the first request: undici's code takes some MiB, and some processes never send one. */
 export class AgentWhenUsed {
-  readonly #create: () => Promise<Agent>;
-  #agent: Promise<Agent> | null = null;
+  readonly #load: () => Promise<Agent>;
+  #agent: Agent | null = null;
   #isDestroyed = false;
 
   constructor(policy: TargetPolicy, options: AgentOptions) {
-    this.#create = () => createAgent(policy, options);
+    this.#load = loadOnce(async () => {
+      this.#agent = await createAgent(policy, options);
+      return this.#agent;
+    });
   }
 
+  /** @throws if the code could not be loaded; the next request tries again */
   async get(): Promise<Agent> {
-    this.#agent ??= this.#create().catch((error: unknown) => {
-      // The next request tries again: the code may only have been unreadable for lack of a file descriptor.
-      this.#agent = null;
-      throw error;
-    });
-    const agent = await this.#agent;
+    const agent = await this.#load();
     if (this.#isDestroyed) await agent.destroy();
     return agent;
   }
@@ -66,6 +65,6 @@ export class AgentWhenUsed {
   /** Aborts what is in progress and closes all connections; later requests fail. */
   async destroy(): Promise<void> {
     this.#isDestroyed = true;
-    await (await this.#agent)?.destroy();
+    await this.#agent?.destroy();
   }
 }

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
+import { loadOnce } from '@millrace/engine';
 import { message } from '@millrace/messages';
 import { AwsV4Signer } from 'aws4fetch';
 import type { Agent, Dispatcher } from 'undici';
@@ -59,7 +60,7 @@ export class S3Error extends Error {
 export class S3Client {
   readonly #settings: S3Settings;
   readonly #pause: (ms: number) => Promise<unknown>;
-  #agent: Promise<Agent> | null = null;
+  readonly #agent = loadOnce(openAgent);
 
   /** @param wait between two attempts */
   constructor(settings: S3Settings, wait: (ms: number) => Promise<unknown> = pause) {
@@ -105,8 +106,7 @@ export class S3Client {
   async #once(request: S3Request): Promise<S3Response> {
     const { method, body, accepts = [] } = request;
     const { url, headers } = await this.#sign(request);
-    this.#agent ??= openAgent();
-    const agent = await this.#agent;
+    const agent = await this.#agent();
     let response: Dispatcher.ResponseData;
     try {
       response = await agent.request({

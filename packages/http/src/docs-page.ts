@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
+import { loadOnce } from '@millrace/engine';
 import { ApiError } from '@millrace/errors/errors';
 import { message } from '@millrace/messages';
 import Fastify, { type FastifyInstance } from 'fastify';
-import { loadOnce } from './load-once.ts';
 import { prepareStaticBody, type StaticBody, sendStaticBody } from './static-body.ts';
 
 export const DOCS_PATH = '/docs';

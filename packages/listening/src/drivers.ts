@@ -14,8 +14,8 @@ const DRIVERS: { readonly [K in Kind]: Driver<ListenSourceOf<K>> } = {
 };
 
 /** How sources of this kind are listened to. */
-export function driverOf<K extends Kind>(kind: K): Driver {
-  return DRIVERS[kind] as unknown as Driver;
+export function driverOf(kind: Kind): Driver {
+  return DRIVERS[kind];
 }
 
 function lazy<Source extends ListenSource>(

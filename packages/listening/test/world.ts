@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
+import { notePollFailure } from '@millrace/alerts/polls';
 import type { CredentialType } from '@millrace/engine';
 import { type JsonObject, parseJson } from '@millrace/engine';
 import { createListener, type Listener, type ListenerDeps } from '@millrace/listening/listener';
 import { prepareSecretKeys } from '@millrace/secrets/keys';
-import { notePollFailure } from '@millrace/service/alerts/polls';
 import { createPerson } from '@millrace/testing/admin';
 import {
   createTestServices,

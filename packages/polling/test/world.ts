@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { notePollFailure } from '@millrace/alerts/polls';
 import { parseJson } from '@millrace/engine';
 import type { PollDeps } from '@millrace/polling/poll';
 import { createPoller, type Poller } from '@millrace/polling/poller';
 import { prepareSecretKeys } from '@millrace/secrets/keys';
-import { notePollFailure } from '@millrace/service/alerts/polls';
 import {
   createTestServices,
   startTestService,

@@ -15,6 +15,5 @@ export function parseChunks(chunksJson: JsonText<Chunk[]> | null): Chunk[] {
 /** {@link parseChunks} in turns: of an execution with large outputs, that takes long. */
 export async function readChunks(chunksJson: JsonText<Chunk[]> | null): Promise<Chunk[]> {
   if (chunksJson === null) return [];
-  // Its type says what the text contains.
-  return (await finishInTurns(parseWork(chunksJson, new Meter()))) as unknown as Chunk[];
+  return finishInTurns(parseWork(chunksJson, new Meter()));
 }

@@ -4,7 +4,6 @@ import {
   type ExecutionStore,
   foldRecords,
   isTurnOfOldest,
-  type JsonValue,
   type Lease,
   Meter,
   type NodeRecord,
@@ -365,7 +364,7 @@ export class PgExecutionStore implements ExecutionStore {
     const chunks: { executionId: number; records: NodeRecord[] }[] = [];
     for (const { execution_id: executionId, records: text } of await this.#readChunks(rows)) {
       const parsed = await driveUnlimited(parseWork(text, new Meter()), { executionId, nodeId: null });
-      chunks.push({ executionId, records: parsed as unknown as NodeRecord[] });
+      chunks.push({ executionId, records: parsed });
     }
     const records = Map.groupBy(chunks, (chunk) => chunk.executionId);
     const signalled = rows.filter((row) => row.signal_seq > 0).map((row) => row.id);
@@ -387,8 +386,7 @@ function textOfRecords(
   records: readonly NodeRecord[],
 ): string | null | Promise<string> {
   if (records.length === 0) return null;
-  // Records are JSON values; interfaces without an index signature aren't assignable to them.
-  const work = stringifyWork(records as unknown as JsonValue, new Meter());
+  const work = stringifyWork(records, new Meter());
   return driveUnlimited(work, { executionId, nodeId: null });
 }
 

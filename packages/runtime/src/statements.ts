@@ -391,3 +391,12 @@ export async function readDatabaseTime(db: Queryable): Promise<number> {
   );
   return row.ms;
 }
+
+/** Whether the organisation has this workflow, and may name it elsewhere: it isn't archived. */
+export async function hasWorkflow(db: Queryable, organisationId: number, id: number): Promise<boolean> {
+  const rows = await db.query(
+    "SELECT FROM workflows WHERE organisation_id = $1 AND id = $2 AND status <> 'archived'",
+    [organisationId, id],
+  );
+  return rows.length > 0;
+}

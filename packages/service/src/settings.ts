@@ -57,9 +57,3 @@ export interface FolderLimits {
   /** Of one person in an organisation. */
   readonly favourites: number;
 }
-
-/** Failure alerts of one organisation. */
-export interface AlertSettings {
-  readonly rules: number;
-  readonly messagesPerHour: number;
-}

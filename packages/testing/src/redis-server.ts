@@ -16,6 +16,8 @@ export interface FakeRedis {
   close(): Promise<void>;
 }
 
+const STAR = 0x2a;
+
 /** A server that speaks RESP without a database: it reads commands as they were framed and says what it is told to. */
 export async function startFakeRedis(
   says: (args: readonly string[]) => RedisSays | AsyncIterable<Buffer>,
@@ -29,6 +31,8 @@ export async function startFakeRedis(
     let rest = Buffer.alloc(0);
     socket.on('data', (bytes: Buffer) => {
       rest = Buffer.concat([rest, bytes]);
+      // As the real one says of a line that is no command, and of a TLS handshake in the clear.
+      if (rest[0] !== STAR) return void socket.end('-ERR Protocol error: unknown command\r\n');
       for (let next = commandIn(rest); next !== null; next = commandIn(rest)) {
         rest = rest.subarray(next.end);
         commands.push(next.args);

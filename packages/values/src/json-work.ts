@@ -2,6 +2,7 @@ import {
   isJsonArray,
   isRawNumber,
   type JsonObject,
+  type JsonText,
   type JsonValue,
   parseJson,
   setOwn,
@@ -33,6 +34,12 @@ const BLANK = /^[ \t\n\r]*$/;
  * @param pieceCharacters length of text that is parsed at once
  * @throws SyntaxError when the text isn't JSON
  */
+export function parseWork<Value extends JsonValue>(
+  text: JsonText<Value>,
+  meter: Meter,
+  pieceCharacters?: number,
+): Work<Value>;
+export function parseWork(text: string, meter: Meter, pieceCharacters?: number): Work<JsonValue>;
 export function* parseWork(text: string, meter: Meter, pieceCharacters = PIECE_CHARACTERS): Work<JsonValue> {
   if (text.length <= pieceCharacters) {
     meter.spend(text.length / STEP_CHARACTERS);

@@ -1,4 +1,10 @@
-import { describeUnusableSchema, type NodeContext, ServiceError, stringifyJson } from '@millrace/engine';
+import {
+  describeUnusableSchema,
+  type JsonObject,
+  type NodeContext,
+  ServiceError,
+  stringifyJson,
+} from '@millrace/engine';
 import { message } from '@millrace/messages';
 import { type McpSession, openMcpSession } from './client.ts';
 import type { McpServer } from './config.ts';
@@ -12,7 +18,7 @@ export interface McpTool {
   readonly kind: 'mcp';
   readonly name: string;
   readonly description: string;
-  readonly parameters: { readonly [keyword: string]: unknown };
+  readonly parameters: JsonObject;
   /** Whether arguments can be checked before they are sent. */
   readonly isCheckable: boolean;
   /** Its name on the server. */
@@ -81,7 +87,7 @@ async function allowedOf(server: McpServer, session: McpSession): Promise<readon
 function checkAll(tools: readonly McpTool[]): void {
   const bytes = tools.reduce(
     (sum, { description, parameters }) =>
-      sum + Buffer.byteLength(description) + Buffer.byteLength(stringifyJson(parameters as never)),
+      sum + Buffer.byteLength(description) + Buffer.byteLength(stringifyJson(parameters)),
     0,
   );
   if (tools.length > MAX_TOOLS || bytes > MAX_DESCRIBED_BYTES) {

@@ -5,7 +5,7 @@ import {
   type AlertWorld,
   SECRET,
   startAlertWorld,
-} from '../../../service/test/alerts/world.ts';
+} from '../../../alerts/test/world.ts';
 
 let world: AlertWorld;
 let org: AlertedOrganisation;

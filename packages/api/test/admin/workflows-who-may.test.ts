@@ -1,19 +1,16 @@
-import { createPerson, type TestPerson } from '@millrace/testing/admin';
+import type { TestPerson } from '@millrace/testing/admin';
 import { send } from '@millrace/testing/api';
 import { UNFINISHED_FLOW } from '@millrace/testing/flows';
-import { startTestService, type TestService } from '@millrace/testing/service';
+import type { TestService } from '@millrace/testing/service';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createWorkflow } from './workflows-world.ts';
+import { createWorkflow, startWithStranger } from './workflows-world.ts';
 
 let service: TestService;
 let editor: TestPerson;
 let viewer: TestPerson;
 let stranger: TestPerson;
 beforeAll(async () => {
-  service = await startTestService({ runsWorker: false });
-  editor = await createPerson(service, 'editor');
-  viewer = await createPerson(service, 'viewer', { organisationId: editor.organisationId });
-  stranger = await createPerson(service, 'org_admin');
+  ({ service, editor, viewer, stranger } = await startWithStranger());
 });
 afterAll(() => service.stop());
 

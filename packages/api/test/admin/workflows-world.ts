@@ -13,6 +13,15 @@ export async function startWithEditors() {
   return { service, ada, grace };
 }
 
+/** A service that runs nothing, an editor and a viewer of one organisation, and the administrator of another one. */
+export async function startWithStranger() {
+  const service = await startTestService({ runsWorker: false });
+  const editor = await createPerson(service, 'editor');
+  const viewer = await createPerson(service, 'viewer', { organisationId: editor.organisationId });
+  const stranger = await createPerson(service, 'org_admin');
+  return { service, editor, viewer, stranger };
+}
+
 /** A runnable flow that contains a text to identify versions. */
 export function flowWith(text: string): JsonObject {
   const [start, set] = RUNNABLE_FLOW.nodes;

@@ -58,7 +58,7 @@ export async function storeWorkflow(
   folderId: number | null = null,
   templateId: string | null = null,
 ): Promise<WorkflowDetailRow> {
-  const types = await typesForFlow(registry, tx, organisationId, flow.flow as unknown as JsonValue);
+  const types = await typesForFlow(registry, tx, organisationId, body.flow_data as JsonValue);
   return createWorkflow(
     tx,
     { organisationId, apiKeyId: null },

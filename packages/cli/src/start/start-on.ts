@@ -1,3 +1,5 @@
+import { createAlerts } from '@millrace/alerts/alerts';
+import { notePollFailure } from '@millrace/alerts/polls';
 import { buildApp } from '@millrace/api/app';
 import type { AppDeps } from '@millrace/api/app-deps';
 import type { PgDatabase } from '@millrace/database/pool';
@@ -24,8 +26,6 @@ import type { Tracer } from '@millrace/runtime/tracing/tracer';
 import { createWorker, type Worker } from '@millrace/runtime/worker';
 import { createSecretKeys, prepareSecretKeys, type SecretKeys } from '@millrace/secrets/keys';
 import { createAdmission } from '@millrace/service/admission/admission';
-import { createAlerts } from '@millrace/service/alerts/alerts';
-import { notePollFailure } from '@millrace/service/alerts/polls';
 import { createAuditSealer, createAuditVerifier } from '@millrace/service/audit/chain-tasks';
 import { createServices } from '@millrace/service/node-services';
 import { createPruner } from '@millrace/service/retention/prune';

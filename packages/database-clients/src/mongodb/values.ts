@@ -1,4 +1,11 @@
-import { isRawNumber, type JsonObject, type JsonValue, parseJson, setOwn } from '@millrace/engine';
+import {
+  isJsonArray,
+  isRawNumber,
+  type JsonObject,
+  type JsonValue,
+  parseJson,
+  setOwn,
+} from '@millrace/engine';
 import { BSON, type Document } from 'bson';
 
 const { EJSON } = BSON;
@@ -12,7 +19,7 @@ export function toBson(value: JsonValue): unknown {
 }
 
 /** Numbers in their exact form; the rest as it is. */
-function marked(value: JsonValue): unknown {
+function marked(value: JsonValue): JsonValue {
   if (isRawNumber(value)) {
     const text = value.rawJSON;
     return isLong(text) ? { $numberLong: text } : { $numberDecimal: text };
@@ -23,11 +30,11 @@ function marked(value: JsonValue): unknown {
     if (Math.abs(value) < 2 ** 31) return { $numberInt: String(value) };
     return Number.isSafeInteger(value) ? { $numberLong: String(value) } : { $numberDouble: String(value) };
   }
-  if (Array.isArray(value)) return value.map(marked);
+  if (isJsonArray(value)) return value.map(marked);
   if (typeof value !== 'object' || value === null) return value;
   const object = {};
   for (const [name, member] of Object.entries(value as JsonObject))
-    setOwn(object, name, isTag(name) ? member : (marked(member) as never));
+    setOwn(object, name, isTag(name) ? member : marked(member));
   return object;
 }
 

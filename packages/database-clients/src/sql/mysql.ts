@@ -20,7 +20,8 @@ import {
 } from './mysql-values.ts';
 import { checkMysqlReadOnly } from './read-only-text.ts';
 import { ByteMeter, columnNames, rowObject, type SqlAnswer } from './result.ts';
-import { startStopper } from './stopper.ts';
+import { runOnce } from './statement.ts';
+import type { Stopper } from './stopper.ts';
 
 type SqlCredential = CredentialOf<'sql'>;
 
@@ -41,33 +42,23 @@ export async function queryMysql(
 ): Promise<SqlAnswer> {
   if (query.readOnly) checkMysqlReadOnly(query.sql);
   const { connection, cut } = await open(sockets, credential, signal);
-  let isSent = false;
-  const stopper = startStopper(
-    query.timeoutMs,
-    signal,
-    () => kill(sockets, credential, connection.threadId),
-    cut,
-  );
-  try {
+  const prepare = async (): Promise<void> => {
     await command(connection, "SET time_zone = '+00:00'");
-    if (query.readOnly) {
-      // For the session as well: a statement with an implicit commit would start a new transaction.
-      await command(connection, 'SET SESSION TRANSACTION READ ONLY');
-      await command(connection, 'START TRANSACTION READ ONLY');
-    }
-    if (stopper.reason !== null) throw new Error('stopped before the statement was sent');
-    isSent = true;
+    if (!query.readOnly) return;
+    // For the session as well: a statement with an implicit commit would start a new transaction.
+    await command(connection, 'SET SESSION TRANSACTION READ ONLY');
+    await command(connection, 'START TRANSACTION READ ONLY');
+  };
+  const run = async (stopper: Stopper): Promise<SqlAnswer> => {
     const answer = await runStatement(connection, query, cut);
     // Some functions (SLEEP, BENCHMARK) end normally when killed, with a meaningless value.
     if (stopper.reason !== null && query.readOnly) throw stopError(stopper.reason, query.timeoutMs);
     return answer;
-  } catch (error) {
-    throw toMysqlError(error, { credential, query, stopReason: stopper.reason, isSent });
-  } finally {
-    stopper.done();
-    // Closing rolls back; a read-only transaction has nothing to keep.
-    cut();
-  }
+  };
+  const cancel = (): Promise<void> => kill(sockets, credential, connection.threadId);
+  // Closing rolls back; a read-only transaction has nothing to keep.
+  const statement = { prepare, run, cancel, cut, close: cut, toError: toMysqlError };
+  return runOnce(statement, credential, query, signal);
 }
 
 interface OpenConnection {

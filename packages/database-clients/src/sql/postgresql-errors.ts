@@ -24,6 +24,7 @@ const AWAY = /^(?:53|08(?!P01)|57P0[1235])/;
  * "Error and Notice Message Fields"). The detail is omitted: it repeats rows.
  */
 export function toPostgresqlError(error: unknown, given: ErrorContext): ServiceError {
+  if (error instanceof ServiceError) return error;
   if (!(error instanceof pg.DatabaseError) || error.code === undefined) return brokenError(error, given);
   // A rejected COPY has the same state.
   const isTimeout = error.routine === 'ProcessInterrupts';

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import type { GuardedSockets } from '@millrace/egress/guarded-socket';
-import { type CredentialOf, type JsonObject, ServiceError, type SqlQuery } from '@millrace/engine';
+import type { CredentialOf, JsonObject, SqlQuery } from '@millrace/engine';
 import { connectError } from '@millrace/ports/connect-error';
 import pg from 'pg';
 import { cancelPostgresql } from './postgresql-cancel.ts';
@@ -8,7 +8,7 @@ import { toPostgresqlError } from './postgresql-errors.ts';
 import { readColumn, toPostgresqlParameter } from './postgresql-values.ts';
 import { checkPostgresqlReadOnly } from './read-only-text.ts';
 import { ByteMeter, columnNames, rowObject, type SqlAnswer } from './result.ts';
-import { startStopper } from './stopper.ts';
+import { runOnce, type Statement } from './statement.ts';
 
 type SqlCredential = CredentialOf<'sql'>;
 
@@ -40,30 +40,26 @@ export async function queryPostgresql(
   const client = createPostgresqlClient(credential, socket);
   // The statement in progress reports the failure; without a listener this event would end the process.
   client.on('error', () => undefined);
-  let isSent = false;
-  const stopper = startStopper(
-    query.timeoutMs,
-    signal,
-    () => cancelPostgresql(sockets, credential, client),
-    () => socket.destroy(),
-  );
-  try {
-    await client.connect();
-    if (query.readOnly) await client.query('BEGIN READ ONLY');
-    await client.query(SETTINGS, [String(query.timeoutMs + SERVER_MARGIN_MS)]);
-    if (stopper.reason !== null) throw new Error('stopped before the statement was sent');
-    isSent = true;
-    const answer = await runStatement(client, query);
-    if (query.readOnly) await client.query('ROLLBACK');
-    return answer;
-  } catch (error) {
-    if (error instanceof ServiceError) throw error;
-    throw toPostgresqlError(error, { credential, query, stopReason: stopper.reason, isSent });
-  } finally {
-    stopper.done();
-    void client.end().catch(() => undefined);
-    socket.destroySoon();
-  }
+  const statement: Statement = {
+    async prepare() {
+      await client.connect();
+      if (query.readOnly) await client.query('BEGIN READ ONLY');
+      await client.query(SETTINGS, [String(query.timeoutMs + SERVER_MARGIN_MS)]);
+    },
+    async run() {
+      const answer = await runStatement(client, query);
+      if (query.readOnly) await client.query('ROLLBACK');
+      return answer;
+    },
+    cancel: () => cancelPostgresql(sockets, credential, client),
+    cut: () => void socket.destroy(),
+    close() {
+      void client.end().catch(() => undefined);
+      socket.destroySoon();
+    },
+    toError: toPostgresqlError,
+  };
+  return runOnce(statement, credential, query, signal);
 }
 
 /** A client on a socket that is connected already. */

@@ -14,7 +14,7 @@ import type { Done } from '../sqlserver/tokens.ts';
 import { authError, whereOf } from './errors.ts';
 import { ByteMeter, columnNames, rowObject, type SqlAnswer } from './result.ts';
 import { toSqlServerError } from './sqlserver-errors.ts';
-import { startStopper } from './stopper.ts';
+import { runOnce, type Statement } from './statement.ts';
 import { checkTransactReadOnly } from './transact-text.ts';
 
 type SqlCredential = CredentialOf<'sql'>;
@@ -44,21 +44,16 @@ export async function querySqlServer(
 ): Promise<SqlAnswer> {
   if (query.readOnly) checkTransactReadOnly(query.sql);
   const { session, socket } = await open(sockets, credential, signal);
-  let isSent = false;
   const cut = (): void => void socket.destroy();
-  const stopper = startStopper(query.timeoutMs, signal, async () => session.attention(), cut);
-  try {
-    await session.batch(query.readOnly ? `${SETTINGS} BEGIN TRANSACTION;` : SETTINGS);
-    if (stopper.reason !== null) throw new Error('stopped before the statement was sent');
-    isSent = true;
-    return await runStatement(session, query, cut);
-  } catch (error) {
-    throw toSqlServerError(error, { credential, query, stopReason: stopper.reason, isSent });
-  } finally {
-    stopper.done();
-    // Closing rolls back.
-    cut();
-  }
+  const statement: Statement = {
+    prepare: () => session.batch(query.readOnly ? `${SETTINGS} BEGIN TRANSACTION;` : SETTINGS),
+    run: () => runStatement(session, query, cut),
+    cancel: async () => session.attention(),
+    cut,
+    close: cut,
+    toError: toSqlServerError,
+  };
+  return runOnce(statement, credential, query, signal);
 }
 
 interface Opened {

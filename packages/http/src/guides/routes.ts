@@ -1,8 +1,8 @@
 import { setImmediate } from 'node:timers/promises';
+import { loadOnce } from '@millrace/engine';
 import { ApiError } from '@millrace/errors/errors';
 import { message } from '@millrace/messages';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { loadOnce } from '../load-once.ts';
 import { prepareStaticBody, type StaticBody, sendStaticBody } from '../static-body.ts';
 import { GUIDES_PATH, type GuideImage, readGuides, readImages } from './library.ts';
 import { contentsPage, foundPage, GUIDES_POLICY, guidePage, STYLE_PATH } from './page.ts';

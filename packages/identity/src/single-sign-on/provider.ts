@@ -1,3 +1,4 @@
+import { loadOnce } from '@millrace/engine';
 import * as client from 'openid-client';
 import { cleanName } from '../values/names.ts';
 import type { SingleSignOnSettings } from './settings.ts';
@@ -38,15 +39,7 @@ export interface Provider {
 
 /** @param redirectUri where the browser returns to */
 export function createProvider(config: SingleSignOnSettings, redirectUri: string): Provider {
-  let discovered: Promise<client.Configuration> | undefined;
-  const discover = (): Promise<client.Configuration> => {
-    // A failed discovery isn't cached: the next sign-in retries.
-    discovered ??= discoverProvider(config).catch((error: unknown) => {
-      discovered = undefined;
-      throw error;
-    });
-    return discovered;
-  };
+  const discover = loadOnce(() => discoverProvider(config));
   return {
     async begin() {
       const provider = await discover();

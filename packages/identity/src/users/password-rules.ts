@@ -1,3 +1,4 @@
+import { loadOnce } from '@millrace/engine';
 import { type FieldError, validationError } from '@millrace/errors/errors';
 import { message } from '@millrace/messages';
 import { isPassword, normalisePassword } from './passwords.ts';
@@ -72,19 +73,17 @@ async function findCommon(
 }
 
 type Estimate = (password: string, known: string[]) => number;
-let loading: Promise<Estimate> | undefined;
 
 /** 50,000 common passwords take half a second to load: deferred until someone chooses one. */
-function loadEstimate(): Promise<Estimate> {
-  loading ??= Promise.all([import('@zxcvbn-ts/core'), import('@zxcvbn-ts/language-common')]).then(
-    ([{ ZxcvbnFactory }, { adjacencyGraphs, dictionary }]) => {
-      const zxcvbn = new ZxcvbnFactory({
-        dictionary,
-        graphs: adjacencyGraphs,
-        maxLength: MOST_ESTIMATED_CHARACTERS,
-      });
-      return (password, known) => zxcvbn.check(password, known).score;
-    },
-  );
-  return loading;
-}
+const loadEstimate = loadOnce(async (): Promise<Estimate> => {
+  const [{ ZxcvbnFactory }, { adjacencyGraphs, dictionary }] = await Promise.all([
+    import('@zxcvbn-ts/core'),
+    import('@zxcvbn-ts/language-common'),
+  ]);
+  const zxcvbn = new ZxcvbnFactory({
+    dictionary,
+    graphs: adjacencyGraphs,
+    maxLength: MOST_ESTIMATED_CHARACTERS,
+  });
+  return (password, known) => zxcvbn.check(password, known).score;
+});

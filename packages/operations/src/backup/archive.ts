@@ -61,7 +61,7 @@ async function* encrypted(source: AsyncIterable<Buffer>, passphrase: string): As
   const encrypter = new Encrypter();
   encrypter.setScryptWorkFactor(WORK_FACTOR);
   encrypter.setPassphrase(passphrase);
-  yield* (await encrypter.encrypt(ReadableStream.from(source))) as unknown as AsyncIterable<Uint8Array>;
+  yield* await encrypter.encrypt(ReadableStream.from(source));
 }
 
 /**
@@ -136,7 +136,7 @@ async function* decrypted(
       'The passphrase is wrong, or the beginning of the backup is damaged. Nothing was restored.',
     );
   });
-  yield* (await decrypting) as unknown as AsyncIterable<Uint8Array>;
+  yield* await decrypting;
 }
 
 async function* startingWith(head: Buffer, rest: AsyncIterator<Buffer>): AsyncGenerator<Buffer> {

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { loadOnce } from '@millrace/engine';
 import type * as Library from 'pdfjs-dist/legacy/build/pdf.mjs';
 
 /** One block that decoding a file may allocate: what a compressed part of it expands to. */
@@ -21,13 +22,8 @@ export class CharacterMaps {
   }
 }
 
-let loading: Promise<typeof Library> | null = null;
-
 /** Loads the library, whose worker runs in this thread. */
-export function loadPdfLibrary(): Promise<typeof Library> {
-  loading ??= load();
-  return loading;
-}
+export const loadPdfLibrary = loadOnce(load);
 
 async function load(): Promise<typeof Library> {
   // For drawing, which never happens here. Without them, it says on the console that drawing won't work.

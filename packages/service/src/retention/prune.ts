@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { pruneAlerts } from '@millrace/alerts/message-store';
 import { pruneLiveTexts } from '@millrace/chat/live-text';
 import { pruneMemories } from '@millrace/chat/memory-store';
 import { pruneSessions as pruneChats } from '@millrace/chat/turns';
@@ -12,7 +13,6 @@ import { pruneDataEntries, pruneDataWrites } from '@millrace/ports/data-store';
 import { pruneStartRates } from '@millrace/runtime/held-start-statements';
 import { createPeriodicTask, type PeriodicTask } from '@millrace/runtime/periodic-task';
 import type { Logger } from 'pino';
-import { pruneAlerts } from '../alerts/message-store.ts';
 import { pruneListeners } from '../samples/store.ts';
 import { pruneFires } from '../schedules/store.ts';
 import type { RetentionSettings } from '../settings.ts';

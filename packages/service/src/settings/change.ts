@@ -5,8 +5,9 @@ import { FINAL_STATUSES } from '@millrace/engine';
 import { type FieldError, validationError } from '@millrace/errors/errors';
 import { type AuditActor, insertAudit } from '@millrace/identity/audit/store';
 import { message } from '@millrace/messages';
+import { hasWorkflow } from '@millrace/runtime/statements';
 import type { RetentionSettings } from '../settings.ts';
-import { findUnknownWorkflow, lockSettings, type SettingsRow, updateSettings } from './store.ts';
+import { lockSettings, type SettingsRow, updateSettings } from './store.ts';
 
 export type SettingsChange = Body<'PATCH /orgs/:org/settings'>;
 
@@ -25,9 +26,8 @@ export async function changeSettings(
   if (errors.length > 0) throw validationError(errors);
   await db.forOrganisation(organisationId, async (tx) => {
     const { error_workflow_id: workflowId = null } = change;
-    if (workflowId !== null) {
-      const unknown = await findUnknownWorkflow(tx, organisationId, workflowId, '/error_workflow_id');
-      if (unknown.length > 0) throw validationError(unknown);
+    if (workflowId !== null && !(await hasWorkflow(tx, organisationId, workflowId))) {
+      throw validationError([unknownWorkflow(workflowId)]);
     }
     const before = await lockSettings(tx, organisationId);
     const after = { ...before, ...toRow(change) };
@@ -67,6 +67,11 @@ function findMistakes(
     errors.push({ pointer: `/allowed_hosts/${index}`, code: 'invalid_value', message: malformed });
   }
   return errors;
+}
+
+function unknownWorkflow(id: number): FieldError {
+  const unknown = message('service.workflow_not_found', { id });
+  return { pointer: '/error_workflow_id', code: 'workflow_not_found', message: unknown };
 }
 
 function isTimeZone(name: string): boolean {

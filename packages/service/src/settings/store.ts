@@ -1,6 +1,4 @@
 import type { Queryable } from '@millrace/database/database';
-import type { FieldError } from '@millrace/errors/errors';
-import { message } from '@millrace/messages';
 
 /** An organisation's own settings; null means the service's configuration applies. */
 export interface SettingsRow {
@@ -87,19 +85,4 @@ export async function listAllowedHosts(
     [organisationIds],
     'list_allowed_hosts',
   );
-}
-
-/** The mistake in naming a workflow that the organisation doesn't have, or that is archived; none if it may be named. */
-export async function findUnknownWorkflow(
-  db: Queryable,
-  organisationId: number,
-  id: number,
-  pointer: string,
-): Promise<FieldError[]> {
-  const rows = await db.query(
-    "SELECT FROM workflows WHERE organisation_id = $1 AND id = $2 AND status <> 'archived'",
-    [organisationId, id],
-  );
-  if (rows.length > 0) return [];
-  return [{ pointer, code: 'workflow_not_found', message: message('service.workflow_not_found', { id }) }];
 }

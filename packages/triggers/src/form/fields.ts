@@ -22,6 +22,21 @@ export const MAX_TEXT = 10_000;
 /** Files that one field takes. */
 export const MAX_FILES_OF_FIELD = 10;
 
+/** What each type is called in the editor. */
+export const TYPE_LABELS = {
+  text: 'Text',
+  paragraph: 'Long text',
+  number: 'Number',
+  email: 'E-mail address',
+  date: 'Date',
+  choice: 'One choice',
+  choices: 'Several choices',
+  checkbox: 'Checkbox',
+  file: 'File',
+  hidden: 'Hidden value',
+  page: 'New page',
+} as const satisfies { readonly [Type in (typeof FIELD_TYPES)[number]]: string };
+
 const when = (...types: readonly (typeof FIELD_TYPES)[number][]) => ({ 'x-when': { type: types } });
 
 /** One field of a form, as the editor shows it. */
@@ -45,19 +60,7 @@ export const fieldSchema = Type.Object(
       title: 'Type',
       description: 'What can be entered. A page puts what follows onto a page of its own.',
       default: 'text',
-      'x-labels': {
-        text: 'Text',
-        paragraph: 'Long text',
-        number: 'Number',
-        email: 'E-mail address',
-        date: 'Date',
-        choice: 'One choice',
-        choices: 'Several choices',
-        checkbox: 'Checkbox',
-        file: 'File',
-        hidden: 'Hidden value',
-        page: 'New page',
-      },
+      'x-labels': TYPE_LABELS,
     }),
     required: Type.Optional(
       Type.Boolean({

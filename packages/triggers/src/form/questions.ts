@@ -2,7 +2,7 @@ import type { JsonObject, JsonValue } from '@millrace/engine';
 import { type Message, message } from '@millrace/messages';
 import { validatorOf } from '@millrace/node-kit/validator';
 import { type Static, Type } from 'typebox';
-import { completeFields, type FormField, fieldSchema } from './fields.ts';
+import { completeFields, type FormField, fieldSchema, TYPE_LABELS } from './fields.ts';
 import { isFieldName } from './options.ts';
 
 /** What can be asked for beside a decision: nothing that needs a page or an upload. */
@@ -20,9 +20,6 @@ const QUESTION_TYPES = [
 const MAX_QUESTIONS = 30;
 
 const { required, help, choices } = fieldSchema.properties;
-const { 'x-labels': labels } = fieldSchema.properties.type as unknown as {
-  readonly 'x-labels': { readonly [type: string]: string };
-};
 
 const questionSchema = Type.Object(
   {
@@ -44,7 +41,7 @@ const questionSchema = Type.Object(
       title: 'Type',
       description: 'What can be entered.',
       default: 'text',
-      'x-labels': Object.fromEntries(QUESTION_TYPES.map((type) => [type, labels[type] ?? type])),
+      'x-labels': Object.fromEntries(QUESTION_TYPES.map((type) => [type, TYPE_LABELS[type]])),
     }),
     required,
     help,

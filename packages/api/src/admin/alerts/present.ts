@@ -1,8 +1,8 @@
 import type { AlertMessage, AlertRule } from '@millrace/admin-api';
+import type { IncidentRow, MessageRow } from '@millrace/alerts/message-store';
+import type { RuleRow } from '@millrace/alerts/rule-store';
+import { toForm } from '@millrace/alerts/rules';
 import { parseJson, readError } from '@millrace/engine';
-import type { IncidentRow, MessageRow } from '@millrace/service/alerts/message-store';
-import type { RuleRow } from '@millrace/service/alerts/rule-store';
-import { toForm } from '@millrace/service/alerts/rules';
 import { presentError } from '../executions/present-error.ts';
 
 /** A rule as displayed. */

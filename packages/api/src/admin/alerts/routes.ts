@@ -1,10 +1,10 @@
+import { listIncidents, listMessagesBelow } from '@millrace/alerts/message-store';
+import { listRules } from '@millrace/alerts/rule-store';
+import { addRule, changeRule, removeRule, requireRule } from '@millrace/alerts/rules';
+import { sendTestMessage } from '@millrace/alerts/send';
 import { pathId } from '@millrace/http/ids';
 import { applyRateLimit, createRateLimiter } from '@millrace/http/rate-limit';
 import { insertAudit } from '@millrace/identity/audit/store';
-import { listIncidents, listMessagesBelow } from '@millrace/service/alerts/message-store';
-import { listRules } from '@millrace/service/alerts/rule-store';
-import { addRule, changeRule, removeRule, requireRule } from '@millrace/service/alerts/rules';
-import { sendTestMessage } from '@millrace/service/alerts/send';
 import type { FastifyInstance } from 'fastify';
 import type { AppDeps } from '../../app-deps.ts';
 import { createReadPage } from '../http/list.ts';

@@ -29,7 +29,7 @@ function present({ product, workflow, companions, outcomes }: ImportResult): Imp
   const workflows = workflow === null ? companions : [workflow, ...companions];
   return {
     product,
-    workflows: workflows.map(({ name, flow_data: flow }) => ({ name, flow_data: flow as never })),
+    workflows: workflows.map(({ name, flow_data: flow }) => ({ name, flow_data: flow })),
     nodes: outcomes.map((outcome) => ({
       node: outcome.node,
       type: outcome.type,

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import type { PyodideAPI } from 'pyodide';
 import * as wasm from '../wasm.ts';
 import { Fence, type Files } from './fence.ts';
 
@@ -24,8 +25,8 @@ export interface Interpreter {
 /** The optional package isn't installed. */
 export class PythonMissingError extends Error {}
 
-/** The part of Pyodide used here; some of it isn't in its declarations. */
-interface Pyodide {
+/** Pyodide with what is used here and isn't in its declarations. */
+type Pyodide = PyodideAPI & {
   readonly FS: Files;
   readonly _module: {
     readonly HEAP8: Int8Array;
@@ -33,9 +34,9 @@ interface Pyodide {
     readonly _PyRun_SimpleString: (text: number) => number;
     readonly stringToNewUTF8: (text: string) => number;
   };
-  runPython(code: string): unknown;
+
   makeMemorySnapshot(): Uint8Array;
-}
+};
 
 interface Settings {
   instantiateWasm?: unknown;
@@ -63,7 +64,7 @@ async function findPackage(): Promise<Package> {
   }
   const { loadPyodide } = await import('pyodide');
   const glue = (await import(pathToFileURL(join(folder, 'pyodide.asm.mjs')).href)) as { default: Factory };
-  return { folder, loadPyodide: loadPyodide as unknown as Package['loadPyodide'], factory: glue.default };
+  return { folder, loadPyodide: loadPyodide as Package['loadPyodide'], factory: glue.default };
 }
 
 function thePackage(): Promise<Package> {

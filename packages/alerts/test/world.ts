@@ -5,7 +5,7 @@ import { createPerson, type TestPerson } from '@millrace/testing/admin';
 import { type Outside, openOutside } from '@millrace/testing/outside';
 import { startTestService, type TestService } from '@millrace/testing/service';
 import { expect } from 'vitest';
-import { type AlertDeps, runAlerts } from '../../src/alerts/alerts.ts';
+import { type AlertDeps, runAlerts } from '../src/alerts.ts';
 
 /** Runs every execution that a test ends. */
 export const WORKER = randomUUID();

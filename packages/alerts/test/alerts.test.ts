@@ -3,9 +3,9 @@ import { verbatim } from '@millrace/messages';
 import { openMailServer } from '@millrace/testing/mail-server';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { createAlerts } from '../../src/alerts/alerts.ts';
-import { claimMessage, finishAttempt } from '../../src/alerts/message-store.ts';
-import { sendDueMessages } from '../../src/alerts/send.ts';
+import { createAlerts } from '../src/alerts.ts';
+import { claimMessage, finishAttempt } from '../src/message-store.ts';
+import { sendDueMessages } from '../src/send.ts';
 import { type AlertedOrganisation, type AlertWorld, SECRET, startAlertWorld, WORKER } from './world.ts';
 
 let world: AlertWorld;

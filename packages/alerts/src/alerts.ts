@@ -1,9 +1,9 @@
 import { createPeriodicTask, type PeriodicTask } from '@millrace/runtime/periodic-task';
-import type { AlertSettings } from '../settings.ts';
 import { composeMessages } from './compose.ts';
 import { lookForAlerts } from './incident-store.ts';
 import { noticeIncidents } from './notice.ts';
 import { type SendDeps, sendDueMessages } from './send.ts';
+import type { AlertSettings } from './settings.ts';
 
 const INTERVAL_MS = 5_000;
 

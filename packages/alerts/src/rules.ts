@@ -4,8 +4,7 @@ import { type JsonObject, parseJson } from '@millrace/engine';
 import { ApiError, type FieldError, notFound, validationError } from '@millrace/errors/errors';
 import { type AuditAction, type AuditActor, insertAudit } from '@millrace/identity/audit/store';
 import { message } from '@millrace/messages';
-import { findUnknownWorkflow } from '../settings/store.ts';
-import type { AlertSettings } from '../settings.ts';
+import { hasWorkflow } from '@millrace/runtime/statements';
 import { type DeliveryDeps, deliver } from './deliver.ts';
 import {
   countRules,
@@ -17,6 +16,7 @@ import {
   type RuleRow,
   updateRule,
 } from './rule-store.ts';
+import type { AlertSettings } from './settings.ts';
 import { alertPayload, alertText } from './texts.ts';
 
 /** Kinds that need these members; the others must not have them. */
@@ -136,10 +136,11 @@ async function checkForm(deps: DeliveryDeps, organisationId: number, form: Alert
   const errors = findMistakes(form);
   const { workflow_id: workflowId } = form;
   if (workflowId !== null) {
-    const unknown = await deps.db.forOrganisation(organisationId, (tx) =>
-      findUnknownWorkflow(tx, organisationId, workflowId, '/workflow_id'),
+    const isKnown = await deps.db.forOrganisation(organisationId, (tx) =>
+      hasWorkflow(tx, organisationId, workflowId),
     );
-    errors.push(...unknown);
+    const unknown = message('service.workflow_not_found', { id: workflowId });
+    if (!isKnown) errors.push({ pointer: '/workflow_id', code: 'workflow_not_found', message: unknown });
   }
   if (errors.length === 0) errors.push(...(await tryTarget(deps, organisationId, form)));
   if (errors.length > 0) throw validationError(errors);
