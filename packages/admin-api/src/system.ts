@@ -84,6 +84,7 @@ export const DOCTOR_CHECKS = [
   'keys',
   'audit_log',
   'workers',
+  'vectors',
   'public_url',
 ] as const;
 export type DoctorCheck = (typeof DOCTOR_CHECKS)[number];

@@ -1,5 +1,20 @@
 -- Made by "npm run db:dump" from the migrations. Changes go into a new migration, never in here.
 
+CREATE OR REPLACE FUNCTION public.add_vector_extension()
+ RETURNS text
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  IF vector_extension_state() = 'available' THEN
+    BEGIN
+      CREATE EXTENSION IF NOT EXISTS vector;
+    -- Most roles may not, and another process may be doing the same. Everything works without it.
+    EXCEPTION WHEN OTHERS THEN NULL;
+    END;
+  END IF;
+  RETURN vector_extension_state();
+END $function$;
+
 CREATE OR REPLACE FUNCTION public.audit_sealable_at(occurred_at timestamp with time zone, repeat_key text)
  RETURNS timestamp with time zone
  LANGUAGE sql
@@ -113,6 +128,46 @@ BEGIN
   RETURN NULL;
 END $function$;
 
+CREATE OR REPLACE FUNCTION public.drop_vector_index(index_id bigint)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  EXECUTE format('DROP INDEX IF EXISTS %I', 'vector_embeddings_hnsw_' || index_id);
+END $function$;
+
+CREATE OR REPLACE FUNCTION public.find_near_embeddings(of_organisation bigint, of_collection text, target real[], filter jsonb, candidates integer)
+ RETURNS TABLE(found_key text, found_vector bytea)
+ LANGUAGE plpgsql
+AS $function$
+DECLARE
+  home name := vector_schema();
+  index_row vector_indexes;
+BEGIN
+  SELECT * INTO STRICT index_row FROM vector_indexes WHERE organisation_id = of_organisation AND collection = of_collection;
+  PERFORM set_config('hnsw.ef_search', least(1000, greatest(40, candidates))::text, true),
+    -- Where a filter drops candidates, the scan goes on, as far as that is quicker than to compare everything that the filter lets through. What
+    -- it finds is put in order afterwards.
+    set_config('hnsw.iterative_scan', 'relaxed_order', true), set_config('hnsw.max_scan_tuples', '5000', true),
+    -- The index is what this is for, whatever the statistics say.
+    set_config('enable_seqscan', 'off', true), set_config('enable_bitmapscan', 'off', true), set_config('enable_sort', 'off', true),
+    set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true);
+  RETURN QUERY EXECUTE format($q$
+    SELECT n.key, i.vector FROM (
+      SELECT e.key FROM vector_embeddings e
+      WHERE e.index_id = %s AND e.organisation_id = $1 AND e.collection = $2
+        AND ($4 = '[]' OR EXISTS (SELECT FROM vector_items i
+          WHERE i.organisation_id = $1 AND i.collection = $2 AND i.key = e.key AND NOT EXISTS (
+            SELECT FROM jsonb_array_elements($4) f CROSS JOIN LATERAL (SELECT i.metadata -> (f ->> 'name') AS own) m
+            WHERE NOT CASE WHEN jsonb_typeof(own) = 'array'
+              THEN EXISTS (SELECT FROM jsonb_array_elements(own) e WHERE f -> 'values' @> jsonb_build_array(e))
+              ELSE f -> 'values' @> jsonb_build_array(own) END)))
+      ORDER BY e.embedding::%I.halfvec(%s) OPERATOR(%I.<#>) $3::%I.halfvec(%s) LIMIT $5) n
+    JOIN vector_items i ON i.organisation_id = $1 AND i.collection = $2 AND i.key = n.key$q$,
+    index_row.id, home, index_row.dimension, home, home, index_row.dimension)
+  USING of_organisation, of_collection, target, filter, candidates;
+END $function$;
+
 CREATE OR REPLACE FUNCTION public.forget_child_tokens()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -189,6 +244,15 @@ BEGIN
   RETURN NEW;
 END $function$;
 
+CREATE OR REPLACE FUNCTION public.has_vector_index(index_id bigint)
+ RETURNS boolean
+ LANGUAGE sql
+ STABLE
+AS $function$
+  SELECT EXISTS (SELECT FROM pg_class c JOIN pg_index i ON i.indexrelid = c.oid
+    WHERE c.relname = 'vector_embeddings_hnsw_' || index_id AND pg_table_is_visible(c.oid) AND i.indisvalid)
+$function$;
+
 CREATE OR REPLACE FUNCTION public.index_search_keys()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -228,6 +292,16 @@ BEGIN
   ) AS f (kind, is_due)
   WHERE is_due;
   RETURN NULL;
+END $function$;
+
+CREATE OR REPLACE FUNCTION public.make_vector_index(index_id bigint, dimension integer)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+DECLARE home name := vector_schema();
+BEGIN
+  EXECUTE format('CREATE INDEX %I ON vector_embeddings USING hnsw ((embedding::%I.halfvec(%s)) %I.halfvec_ip_ops) WHERE index_id = %s',
+    'vector_embeddings_hnsw_' || index_id, home, dimension, home, index_id);
 END $function$;
 
 CREATE OR REPLACE FUNCTION public.note_deleted_bytes()
@@ -322,6 +396,27 @@ BEGIN
   SELECT id, organisation_id, audit_sealable_at(occurred_at, repeat_key) FROM added;
   RETURN NULL;
 END $function$;
+
+CREATE OR REPLACE FUNCTION public.vector_extension_state()
+ RETURNS text
+ LANGUAGE sql
+ STABLE
+AS $function$
+  SELECT coalesce(
+    (SELECT CASE WHEN string_to_array(substring(extversion FROM '^[0-9]+[.][0-9]+'), '.')::integer[] >= '{0,8}' THEN 'ready' ELSE 'old' END
+     FROM pg_extension WHERE extname = 'vector'),
+    (SELECT 'available' FROM pg_available_extensions WHERE name = 'vector'
+       AND string_to_array(substring(default_version FROM '^[0-9]+[.][0-9]+'), '.')::integer[] >= '{0,8}'),
+    'missing')
+$function$;
+
+CREATE OR REPLACE FUNCTION public.vector_schema()
+ RETURNS name
+ LANGUAGE sql
+ STABLE
+AS $function$
+  SELECT n.nspname FROM pg_extension e JOIN pg_namespace n ON n.oid = e.extnamespace WHERE e.extname = 'vector'
+$function$;
 
 CREATE SEQUENCE draft_revisions AS bigint START 1 INCREMENT 1;
 
@@ -1267,6 +1362,28 @@ CREATE TABLE vector_collections (
   CONSTRAINT vector_collections_name_check CHECK (((char_length(name) >= 1) AND (char_length(name) <= 100)))
 );
 
+CREATE TABLE vector_embeddings (
+  organisation_id bigint NOT NULL,
+  collection text NOT NULL,
+  key text NOT NULL,
+  index_id bigint NOT NULL,
+  embedding real[] NOT NULL,
+  CONSTRAINT vector_embeddings_pkey PRIMARY KEY (organisation_id, collection, key)
+);
+
+CREATE TABLE vector_indexes (
+  organisation_id bigint NOT NULL,
+  collection text NOT NULL,
+  id bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
+  dimension integer NOT NULL,
+  filled_to text DEFAULT ''::text,
+  filled integer DEFAULT 0 NOT NULL,
+  created_at timestamp with time zone DEFAULT now() NOT NULL,
+  CONSTRAINT vector_indexes_id_key UNIQUE (id),
+  CONSTRAINT vector_indexes_pkey PRIMARY KEY (organisation_id, collection),
+  CONSTRAINT vector_indexes_dimension_check CHECK (((dimension >= 1) AND (dimension <= 4000)))
+);
+
 CREATE TABLE vector_items (
   organisation_id bigint NOT NULL,
   collection text NOT NULL,
@@ -1662,6 +1779,10 @@ ALTER TABLE storage_usage ADD CONSTRAINT storage_usage_organisation_id_fkey FORE
 ALTER TABLE users ADD CONSTRAINT users_totp_key_id_fkey FOREIGN KEY (totp_key_id) REFERENCES secret_keys(id);
 
 ALTER TABLE vector_collections ADD CONSTRAINT vector_collections_organisation_id_fkey FOREIGN KEY (organisation_id) REFERENCES organisations(id) ON DELETE CASCADE;
+
+ALTER TABLE vector_embeddings ADD CONSTRAINT vector_embeddings_organisation_id_collection_key_fkey FOREIGN KEY (organisation_id, collection, key) REFERENCES vector_items(organisation_id, collection, key) ON DELETE CASCADE;
+
+ALTER TABLE vector_indexes ADD CONSTRAINT vector_indexes_organisation_id_collection_fkey FOREIGN KEY (organisation_id, collection) REFERENCES vector_collections(organisation_id, name) ON DELETE CASCADE;
 
 ALTER TABLE vector_items ADD CONSTRAINT vector_items_organisation_id_collection_fkey FOREIGN KEY (organisation_id, collection) REFERENCES vector_collections(organisation_id, name) ON DELETE CASCADE;
 
@@ -2280,6 +2401,18 @@ ALTER TABLE vector_collections ENABLE ROW LEVEL SECURITY;
 ALTER TABLE vector_collections FORCE ROW LEVEL SECURITY;
 
 CREATE POLICY organisation ON vector_collections AS PERMISSIVE FOR ALL TO public USING (organisation_visible(organisation_id));
+
+ALTER TABLE vector_embeddings ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE vector_embeddings FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY organisation ON vector_embeddings AS PERMISSIVE FOR ALL TO public USING (organisation_visible(organisation_id));
+
+ALTER TABLE vector_indexes ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE vector_indexes FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY organisation ON vector_indexes AS PERMISSIVE FOR ALL TO public USING (organisation_visible(organisation_id));
 
 ALTER TABLE vector_items ENABLE ROW LEVEL SECURITY;
 

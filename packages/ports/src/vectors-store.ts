@@ -16,6 +16,27 @@ export interface LockedRow extends CollectionRow {
   readonly items: number;
 }
 
+/** A collection that is searched. */
+export interface SearchedRow extends CollectionRow {
+  readonly items: number;
+  /** Whether its index has all of its vectors. */
+  readonly is_indexed: boolean;
+}
+
+export async function findSearched(
+  db: Queryable,
+  { organisationId, collection }: Place,
+): Promise<SearchedRow | undefined> {
+  const [row] = await db.query<SearchedRow>(
+    `SELECT c.model, c.dimension, c.items, EXISTS (
+       SELECT FROM vector_indexes x WHERE x.organisation_id = $1 AND x.collection = $2
+         AND x.filled_to IS NULL AND has_vector_index(x.id)) AS is_indexed
+     FROM vector_collections c WHERE c.organisation_id = $1 AND c.name = $2`,
+    [organisationId, collection],
+  );
+  return row;
+}
+
 export async function findCollection(
   db: Queryable,
   { organisationId, collection }: Place,
@@ -120,6 +141,7 @@ export async function putItems(
 /** `[{"name", "values"}]`: each member has one of the values, or a list with one of them; null is one that is absent. */
 export type FilterJson = string;
 
+/** As in the function `find_near_embeddings`. */
 const FILTER_MET = `NOT EXISTS (
   SELECT FROM jsonb_array_elements($3::jsonb) f CROSS JOIN LATERAL (SELECT i.metadata -> (f ->> 'name') AS own) m
   WHERE NOT CASE WHEN jsonb_typeof(own) = 'array'

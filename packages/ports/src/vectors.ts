@@ -16,14 +16,24 @@ import { message } from '@millrace/messages';
 import { inGigabytes } from '@millrace/messages/gigabytes';
 import type { Caller } from '@millrace/runtime/node-services';
 import { readDataUsage } from './data-store.ts';
-import { nearest, toUnitVector } from './vectors/nearest.ts';
+import { canHaveIndexes } from './vectors/extension.ts';
+import { findIndex, findNear, makeIndex, putEmbeddings } from './vectors/index-store.ts';
+import { nearest, type Scored, toUnitVector, type Wanted } from './vectors/nearest.ts';
+import {
+  INDEX_FACTOR,
+  MAX_COMPARED_ITEMS,
+  MAX_COMPARED_NUMBERS,
+  MIN_INDEXED_NUMBERS,
+} from './vectors/sizes.ts';
 import {
   addToCount,
   countCollections,
   deleteCollection,
   deleteItems,
   deleteMatching,
+  type FilterJson,
   findCollection,
+  findSearched,
   keepItems,
   lockCollection,
   makeCollection,
@@ -39,15 +49,12 @@ const MAX_KEY = 255;
 const MAX_TEXT_BYTES = 128 * 1024;
 const MAX_METADATA_BYTES = 16 * 1024;
 const MAX_COLLECTIONS = 100;
-/**
- * A search compares every vector of a collection, so this bounds what it reads: 64 MiB, 10,922 vectors of 1,536 numbers. See ADR 0080 for
- * how long that takes.
- */
-const MAX_NUMBERS = 16 * 1024 * 1024;
-const MAX_ITEMS = 50_000;
 /** Bytes of vectors read at once: decoding them takes a few milliseconds of the main thread. */
 const PAGE_BYTES = 512 * 1024;
 const MAX_PAGE_ROWS = 4_096;
+/** Candidates from an index, of which the best are kept: more find what half precision, and the steps of the index, would have missed. */
+const MIN_CANDIDATES = 100;
+const CANDIDATES_PER_RESULT = 4;
 /** Deleted by one statement. */
 const DELETED_AT_ONCE = 2_000;
 
@@ -55,8 +62,10 @@ export interface VectorServiceDeps {
   readonly db: Database;
   /** Maximum bytes of all data of an organisation, entries of its data store included; 0: no limit. */
   readonly maxBytes: number;
-  /** Maximum numbers in a collection; 16,777,216 by default. */
+  /** Maximum numbers in a collection without an index; 16,777,216 by default. */
   readonly maxNumbers?: number;
+  /** From how many on a collection has an index, where there can be one; 4,194,304 by default. */
+  readonly minIndexedNumbers?: number;
   readonly maxCollections?: number;
 }
 
@@ -103,7 +112,7 @@ class OrganisationVectors implements VectorService {
     const last = [...new Map(items.map((item) => [item.key, item])).values()];
     const columns = columnsOf(last);
     const vectors = last.map(({ vector }, index) => unitVector(vector, index));
-    await this.#transaction(async (tx) => {
+    const wantsIndex = await this.#transaction(async (tx) => {
       const before = await readDataUsage(tx, this.#organisationId);
       await makeCollection(tx, place, about);
       const there = await lockCollection(tx, place);
@@ -112,8 +121,25 @@ class OrganisationVectors implements VectorService {
       checkSame(collection, there, about);
       const added = await putItems(tx, place, { ...columns, vectors });
       if (added > 0) await addToCount(tx, place, added);
-      await this.#keepLimits(tx, place, { ...about, items: there.items + added }, before.bytes);
+      const items = there.items + added;
+      const index = await findIndex(tx, place);
+      if (index !== undefined) await putEmbeddings(tx, place, index.id, { keys: columns.keys, vectors });
+      const now = { ...about, items, added, isIndexed: index !== undefined };
+      await this.#keepLimits(tx, place, now, before.bytes);
+      return index === undefined && items * about.dimension >= this.#minIndexedNumbers;
     });
+    if (wantsIndex) await this.#makeIndex(place);
+  }
+
+  /** By itself, so that it waits for no other writer while its own have to wait for it. If it fails, the indexer makes it later. */
+  async #makeIndex(place: Place): Promise<void> {
+    const { db } = this.#deps;
+    if (!(await canHaveIndexes(db))) return;
+    await this.#transaction((tx) => makeIndex(tx, place, this.#minIndexedNumbers)).catch(() => {});
+  }
+
+  get #minIndexedNumbers(): number {
+    return this.#deps.minIndexedNumbers ?? MIN_INDEXED_NUMBERS;
   }
 
   async search(
@@ -122,17 +148,18 @@ class OrganisationVectors implements VectorService {
     signal: AbortSignal,
   ): Promise<readonly VectorMatch[]> {
     const place = this.#place(collection);
-    const about = await this.#transaction((tx) => findCollection(tx, place));
+    const about = await this.#transaction((tx) => findSearched(tx, place));
     if (about === undefined) throw notFound(collection);
     const dimension = query.vector.length;
     checkSame(collection, about, { model: about.model, dimension });
     const target = toUnitVector(query.vector);
     if (target === null) throw zeroVector(0);
-    const best = await nearest(this.#pages(place, dimension, query.filter, signal), {
-      target,
-      limit: query.limit,
-      minScore: query.minScore ?? -1,
-    });
+    const filter = filterJson(query.filter);
+    const wanted = { target, limit: query.limit, minScore: query.minScore ?? -1 };
+    const isLarge = about.items * dimension >= this.#minIndexedNumbers / 2;
+    const best =
+      (isLarge && about.is_indexed ? await this.#nearestByIndex(place, filter, wanted) : null) ??
+      (await nearest(this.#pages(place, dimension, filter, signal), wanted));
     const keys = best.map(({ key }) => key);
     const rows = await this.#transaction((tx) => readItems(tx, place, keys));
     const byKey = new Map(rows.map((row) => [row.key, row]));
@@ -164,6 +191,18 @@ class OrganisationVectors implements VectorService {
     return deleted;
   }
 
+  /**
+   * By the index, then in the order of exact scores. Null if the scan ended before it had as many candidates as it should: those that a
+   * filter lets through so rarely are soon compared one by one, and none of them is missed then.
+   */
+  async #nearestByIndex(place: Place, filter: FilterJson, wanted: Wanted): Promise<readonly Scored[] | null> {
+    const candidates = Math.max(MIN_CANDIDATES, wanted.limit * CANDIDATES_PER_RESULT);
+    const { target } = wanted;
+    const rows = await this.#transaction((tx) => findNear(tx, place, { target, filter, candidates }));
+    if (rows.length < candidates) return null;
+    return nearest([rows], wanted);
+  }
+
   /** Deletes items of a collection, which then has as many fewer. */
   #counting(place: Place, remove: (tx: Queryable) => Promise<number>): Promise<number> {
     return this.#transaction(async (tx) => {
@@ -178,11 +217,11 @@ class OrganisationVectors implements VectorService {
   async *#pages(
     place: Place,
     dimension: number,
-    filter: VectorFilter,
+    filter: FilterJson,
     signal: AbortSignal,
   ): AsyncGenerator<readonly VectorRow[]> {
     const limit = Math.min(MAX_PAGE_ROWS, Math.max(1, Math.floor(PAGE_BYTES / (4 * dimension))));
-    const order = { filter: filterJson(filter), limit };
+    const order = { filter, limit };
     let after = '';
     for (;;) {
       signal.throwIfAborted();
@@ -197,15 +236,27 @@ class OrganisationVectors implements VectorService {
   async #keepLimits(
     tx: Queryable,
     place: Place,
-    { dimension, items }: { readonly dimension: number; readonly items: number },
+    {
+      dimension,
+      items,
+      added,
+      isIndexed,
+    }: {
+      readonly dimension: number;
+      readonly items: number;
+      readonly added: number;
+      readonly isIndexed: boolean;
+    },
     bytesBefore: number,
   ): Promise<void> {
-    const { maxNumbers = MAX_NUMBERS, maxCollections = MAX_COLLECTIONS } = this.#deps;
+    const { maxNumbers = MAX_COMPARED_NUMBERS, maxCollections = MAX_COLLECTIONS } = this.#deps;
     if ((await countCollections(tx, this.#organisationId)) > maxCollections) {
       throw new ServiceError('vectors_too_many', message('ports.vectors_too_many', { max: maxCollections }));
     }
-    const max = Math.min(MAX_ITEMS, Math.floor(maxNumbers / dimension));
-    if (items > max) {
+    const factor = isIndexed ? INDEX_FACTOR : 1;
+    const max = Math.min(MAX_COMPARED_ITEMS * factor, Math.floor((maxNumbers * factor) / dimension));
+    // Where an index was lost, there may be more already: those can still be replaced.
+    if (items > max && added > 0) {
       const { collection } = place;
       throw new ServiceError('vectors_full', message('ports.vectors_full', { collection, dimension, max }));
     }

@@ -14,10 +14,15 @@ const run = promisify(execFile);
 const PASSWORD = 'secret';
 const PGBOUNCER = '/usr/sbin/pgbouncer';
 
-/** The binaries of Debian's newest PostgreSQL; null without them or without pgbouncer. */
+/**
+ * The binaries of Debian's newest PostgreSQL, or of the one that the variable `TEST_POSTGRESQL` names the folder of; null without them or without
+ * pgbouncer.
+ */
 export const DEBIAN_BINARIES: string | null = await findBinaries();
 
 async function findBinaries(): Promise<string | null> {
+  const { TEST_POSTGRESQL: named } = process.env;
+  if (named !== undefined) return named;
   const root = '/usr/lib/postgresql';
   const versions = (await readdir(root).catch(() => [])).filter((name) => Number(name) >= 15);
   const [newest] = versions.sort((a, b) => Number(b) - Number(a));

@@ -1,6 +1,7 @@
 import { findEmbeddedUrls, startEmbedded } from '@millrace/database/embedded/embedded';
 import { type Migration, migrate, pendingMigrations } from '@millrace/database/migrate';
 import { createDatabase, type PgDatabase } from '@millrace/database/pool';
+import { addExtension } from '@millrace/ports/vectors/index-store';
 import { type Config, loadConfig } from '../settings/config.ts';
 import { checkPooling, poolingOf } from '../start/postgres.ts';
 import { readRunningService } from '../start/running-service.ts';
@@ -35,6 +36,8 @@ async function migrateAndClose(db: PgDatabase, config: Config): Promise<CommandR
   try {
     await checkPooling(db, config);
     const names = (await migrate(db)).map(fileName);
+    // Who migrates may be who may do this, and who runs the service not.
+    await addExtension(db);
     const text =
       names.length === 0 ? 'The database is up to date.' : names.map((name) => `Applied ${name}`).join('\n');
     return { json: { applied: names }, text };

@@ -17,6 +17,7 @@ import { registry } from '@millrace/nodes';
 import { examine } from '@millrace/operations/doctor/doctor';
 import { typesOfVersions } from '@millrace/own-connectors/types';
 import { createPoller } from '@millrace/polling/poller';
+import { createVectorIndexer } from '@millrace/ports/vectors/indexer';
 import { createBorrowedSlots } from '@millrace/runtime/borrowed-slots';
 import { NO_EXECUTOR } from '@millrace/runtime/executor';
 import { Meters } from '@millrace/runtime/meters/meters';
@@ -179,6 +180,7 @@ async function startWorker(parts: Parts, announced: Announced, undo: Undo[]): Pr
   run(createSampler(parts), undo);
   run(createStorageTally(parts), undo);
   run(createFileSweep(parts), undo);
+  run(createVectorIndexer(parts), undo);
   run(createLastRunNotes(parts), undo);
   run(createAlerts({ ...parts, registry, secretKeys: announced.secretKeys, publicUrl }), undo);
   return worker;

@@ -72,6 +72,9 @@ export const TABLES: Readonly<Record<string, TableDecision>> = {
   storage_usage: 'kept',
   users: 'kept',
   vector_collections: 'kept',
+  // Made again of the items, where the database has the extension.
+  vector_embeddings: 'left_out',
+  vector_indexes: 'left_out',
   vector_items: 'kept',
   webhook_deliveries: 'kept',
   // Leases of processes that don't work on the restored instance.

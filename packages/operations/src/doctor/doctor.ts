@@ -19,6 +19,7 @@ import type { Diagnosis, Finding } from './finding.ts';
 import { diskFindings, type Installation, reachFindings, settingsFindings } from './machine-findings.ts';
 import { clockFindings, serverFindings, workerFindings } from './server-findings.ts';
 import { readAuditFacts, readClock, readServerFacts } from './store.ts';
+import { readVectorFacts, vectorFindings } from './vector-findings.ts';
 
 export interface DoctorDeps {
   readonly db: Database;
@@ -51,6 +52,7 @@ export async function examine({
     ],
     ['keys', () => keyFindings(db, secretKeys)],
     ['audit_log', async () => auditFindings(await readAuditFacts(db))],
+    ['vectors', async () => vectorFindings(await readVectorFacts(db))],
     ['public_url', () => reachFindings(publicUrl)],
   ]);
   if (dataDir !== null) checks.set('disk', () => diskFindings(dataDir));

@@ -73,6 +73,7 @@ test('a sound installation has no findings, and every check is carried out', asy
     'public_url',
     'server',
     'settings',
+    'vectors',
     'workers',
   ]);
 });
@@ -204,4 +205,21 @@ test('a check that fails is a finding itself', async () => {
   const { db } = database;
   await db.query('ALTER TABLE secret_keys RENAME TO others');
   expect(await found()).toEqual(['error doctor.check_failed']);
+});
+
+test('large collections that are searched without an index', async () => {
+  const { id } = await createOrganisation(database.db, 'Acme', { actor: 'operator' });
+  await sealAuditLog(database.db);
+  const add = (name: string, items: number) =>
+    database.db.query(
+      'INSERT INTO vector_collections (organisation_id, name, model, dimension, items) VALUES ($1, $2, $3, 1000, $4)',
+      [id, name, 'm', items],
+    );
+  await add('small', 4_000);
+  expect(await found()).toEqual([]);
+  await add('large', 5_000);
+  expect(await found()).toEqual(['info doctor.vectors_compared']);
+  // Larger than it can have become without an index: there was one.
+  await add('lost', 17_000);
+  expect(await found()).toEqual(['warning doctor.vectors_too_large']);
 });

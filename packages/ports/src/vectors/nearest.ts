@@ -10,6 +10,14 @@ export interface Scored {
   readonly score: number;
 }
 
+/** What a search asks for. */
+export interface Wanted {
+  /** Of length 1. */
+  readonly target: Float32Array;
+  readonly limit: number;
+  readonly minScore: number;
+}
+
 /** The vector with length 1, in single precision; null if it has no direction. */
 export function toUnitVector(vector: readonly number[]): Float32Array | null {
   // Scaled first: the squares of large numbers would be infinite, those of small ones 0.
@@ -25,16 +33,8 @@ export function toUnitVector(vector: readonly number[]): Float32Array | null {
  * exact.
  */
 export async function nearest(
-  pages: AsyncIterable<readonly StoredVector[]>,
-  {
-    target,
-    limit,
-    minScore,
-  }: {
-    readonly target: Float32Array;
-    readonly limit: number;
-    readonly minScore: number;
-  },
+  pages: AsyncIterable<readonly StoredVector[]> | readonly (readonly StoredVector[])[],
+  { target, limit, minScore }: Wanted,
 ): Promise<readonly Scored[]> {
   const best: Scored[] = [];
   for await (const page of pages) {
