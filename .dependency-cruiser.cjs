@@ -28,8 +28,8 @@ const MAY_IMPORT = {
   polling: ['database', 'engine', 'runtime'],
   chat: ['database', 'engine', 'runtime'],
   identity: ['admin-api', 'database', 'engine', 'errors', 'secrets'],
-  ports: ['database', 'egress', 'engine', 'runtime'],
-  'own-connectors': ['connectors', 'database', 'engine', 'errors', 'identity'],
+  ports: ['connectors', 'database', 'egress', 'engine', 'runtime'],
+  'own-connectors': ['connectors', 'database', 'engine', 'errors', 'identity', 'ports'],
   kafka: ['egress', 'engine'],
   'database-clients': ['egress', 'engine', 'kafka', 'ports', 'runtime'],
   listening: [
@@ -118,6 +118,7 @@ const MAY_IMPORT = {
   cli: [
     'admin-api',
     'api',
+    'connectors',
     'credentials',
     'database',
     'egress',
