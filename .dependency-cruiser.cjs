@@ -28,8 +28,8 @@ const MAY_IMPORT = {
   polling: ['database', 'engine', 'runtime'],
   chat: ['database', 'engine', 'runtime'],
   identity: ['admin-api', 'database', 'engine', 'errors', 'secrets'],
-  ports: ['database', 'egress', 'engine', 'runtime'],
-  'own-connectors': ['connectors', 'database', 'engine', 'errors', 'identity'],
+  ports: ['connectors', 'database', 'egress', 'engine', 'runtime'],
+  'own-connectors': ['connectors', 'database', 'engine', 'errors', 'identity', 'ports'],
   kafka: ['egress', 'engine'],
   'database-clients': ['egress', 'engine', 'kafka', 'ports', 'runtime'],
   listening: [
@@ -144,6 +144,7 @@ const MAY_IMPORT = {
     'admin-api',
     'alerts',
     'api',
+    'connectors',
     'credentials',
     'database',
     'egress',

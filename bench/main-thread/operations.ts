@@ -1,4 +1,7 @@
 import { createRequire } from 'node:module';
+import { nodesOf } from '@millrace/connectors/connectors';
+import type { OwnConnectorFile } from '@millrace/connectors/format';
+import { complete } from '@millrace/connectors/own-file';
 import { rowSet } from '@millrace/database/row-set';
 import {
   type CompileResult,
@@ -19,6 +22,7 @@ import {
 } from '@millrace/engine';
 import { importWork } from '@millrace/importer';
 import { registry } from '@millrace/nodes';
+import { checkConnectorInThread } from '@millrace/ports/connector-checks';
 import { checkInput } from '@millrace/ports/input-checks';
 import { drive } from '@millrace/runtime/drive';
 import { maskSecrets } from '@millrace/runtime/mask';
@@ -53,6 +57,30 @@ const row = (index: number): JsonObject => ({
   tags: ['a', `t${index % 1_000}`],
   note: 'x'.repeat(250),
 });
+
+/** A connector's file as large as one may be, with as many operations. */
+function largeConnector(): string {
+  const settings = Object.fromEntries(
+    range(12, (index) => [
+      `setting_${index}`,
+      { type: 'string', title: `Setting ${index}`, description: 'x'.repeat(30), pattern: '^[a-z]*$' },
+    ]),
+  );
+  const names = Object.keys(settings);
+  return JSON.stringify({
+    ...{ id: 'large', title: 'Large', base_url: 'https://large.example.com', hosts: ['large.example.com'] },
+    reason: '{{args.response.body.error}}',
+    operations: range(100, (index) => ({
+      ...{ id: `get_${index}`, title: `Get ${index}`, description: 'Gets a thing.', effect: false },
+      ...{ settings, required: [] },
+      request: {
+        ...{ method: 'GET', path: '/things' },
+        query: Object.fromEntries(names.map((name) => [name, `{{args.${name}}}`])),
+      },
+      output: { thing: '{{args.response.body}}' },
+    })),
+  });
+}
 
 /** Runs a node as a worker does. */
 function runNode(
@@ -427,6 +455,22 @@ export const OPERATIONS: readonly Operation[] = [
       const value = exported();
       return () =>
         finishInTurns(importWork(value, { limits: { nodes: 2_000, depth: 100 }, name: 'imported' }));
+    },
+  },
+  {
+    name: 'connector: check of a file, the first of a process',
+    size: '100 operations, 1,200 settings',
+    prepare() {
+      const text = largeConnector();
+      return () => checkConnectorInThread(text, 1);
+    },
+  },
+  {
+    name: 'connector: node types of a file',
+    size: '100 operations, 1,200 settings',
+    prepare() {
+      const text = largeConnector();
+      return () => nodesOf([complete(JSON.parse(text) as OwnConnectorFile)]);
     },
   },
   {

@@ -63,13 +63,19 @@ export const CONNECTOR_ENDPOINTS = {
   'POST /orgs/:org/connectors/:connector/workflows': {
     access: 'org_admin',
     summary:
-      'Save the workflows that run with an earlier revision as new versions with the newest one, at most 100 at a time. Those that would get problems stay as they are',
+      'Save the next workflows that run with an earlier revision as new versions with the newest one, in steps of 20. Those that would get problems stay as they are',
+    body: Closed({
+      /** `next` of the step before; 0: the first step. */
+      after: Type.Integer({ minimum: 0 }),
+    }),
     response: Closed({
       saved: Type.Integer({ minimum: 0 }),
       /** Those that stay, and why: as `refused` of `POST /workflow-changes`. */
       refused: Type.Array(
         Closed({ id: Id, name: Type.String(), code: Type.String(), message: Type.String(), ...explanation }),
       ),
+      /** For `after` of the next step; null: all have been seen. */
+      next: Nullable(Id),
     }),
   },
   'DELETE /orgs/:org/connectors/:connector': {

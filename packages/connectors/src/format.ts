@@ -233,7 +233,8 @@ const members = {
   /** Hosts that requests may go to: names, or `*.` before one. `*`: any that the credential is bound to; only where the template is the whole host. */
   hosts: Type.Array(text(), { minItems: 1, maxItems: 20 }),
   authentication: closed({
-    types: Type.Array(Type.Enum([...HTTP_CREDENTIAL_TYPES, 'chat'], { type: 'string' }), { minItems: 1 }),
+    /** Empty where an organisation's own file has no `authentication`. */
+    types: Type.Array(Type.Enum([...HTTP_CREDENTIAL_TYPES, 'chat'], { type: 'string' })),
     /** Of a chat credential: its service, and where its token goes: behind this, before the path. */
     chat: Type.Optional(
       closed({
@@ -285,6 +286,8 @@ export const ownConnectorSchema = closed({
   reference: Type.Optional(members.reference),
   written_on: Type.Optional(members.written_on),
   ja: Type.Optional(members.ja),
+  /** Without it, the service takes requests without a credential. */
+  authentication: Type.Optional(members.authentication),
   operations: Type.Array(ownOperation, { maxItems: 100 }),
   triggers: Type.Optional(Type.Array(ownTrigger, { maxItems: 20 })),
 });

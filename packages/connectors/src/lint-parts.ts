@@ -1,12 +1,13 @@
 import { type JsonObject, type JsonValue, listPaths, parseTemplates } from '@millrace/engine';
-import { inEnglish } from '@millrace/messages/english';
+import { type Message, message } from '@millrace/messages';
 import type { Operation, Pagination } from './format.ts';
 
 /** What is wrong with a connector's file: where, and what to do about it. */
 export interface ConnectorFault {
-  /** A JSON Pointer into the file. */
+  /** A JSON Pointer into the file; empty: the file as a whole. */
   readonly pointer: string;
-  readonly message: string;
+  /** Follows the pointer. */
+  readonly message: Message;
 }
 
 /** Faults of what a node's form is made of. */
@@ -17,22 +18,22 @@ export function lintSettings(
 ): ConnectorFault[] {
   const names = Object.keys(settings);
   const faults: ConnectorFault[] = [];
-  const add = (member: string, message: string): void =>
-    void faults.push({ pointer: `${at}/${member}`, message });
+  const add = (member: string, said: Message): void =>
+    void faults.push({ pointer: `${at}/${member}`, message: said });
   for (const name of required) {
-    if (!names.includes(name)) add('required', `names ${name}, which is no setting.`);
+    if (!names.includes(name)) add('required', message('connectors.names_no_setting', { name }));
   }
   for (const name of names) {
-    if (reserved.includes(name)) add(`settings/${name}`, 'has a reserved name; choose another.');
+    if (reserved.includes(name)) add(`settings/${name}`, message('connectors.reserved_name'));
     const { title, description } = settings[name] ?? {};
     if (typeof title !== 'string' || typeof description !== 'string') {
-      add(`settings/${name}`, 'needs a title and a description.');
+      add(`settings/${name}`, message('connectors.title_and_description'));
     }
   }
   for (const { fields } of sections) {
     for (const name of fields) {
-      if (!names.includes(name)) add('sections', `names ${name}, which is no setting.`);
-      if (required.includes(name)) add('sections', `hides ${name}, which is required.`);
+      if (!names.includes(name)) add('sections', message('connectors.names_no_setting', { name }));
+      if (required.includes(name)) add('sections', message('connectors.hides_required', { name }));
     }
   }
   return faults;
@@ -43,11 +44,10 @@ export function lintPagination(pagination: Pagination | undefined, at: string): 
   const { type, into, next } = pagination;
   const faults: ConnectorFault[] = [];
   if (type !== 'link' && type !== 'next_url' && into === undefined) {
-    faults.push({ pointer: `${at}/pagination/into`, message: `is missing: where does the ${type} go?` });
+    faults.push({ pointer: `${at}/pagination/into`, message: message('connectors.into_missing', { type }) });
   }
   if (/cursor|next_url/.test(type) !== (next !== undefined)) {
-    const message = 'is needed for a cursor or an address, and for nothing else.';
-    faults.push({ pointer: `${at}/pagination/next`, message });
+    faults.push({ pointer: `${at}/pagination/next`, message: message('connectors.next_needed') });
   }
   return faults;
 }
@@ -65,13 +65,12 @@ export function lintRequest(
   const faults: ConnectorFault[] = [];
   for (const name of whole) {
     if (!names.includes(name))
-      faults.push({ pointer: `${at}/whole`, message: `names ${name}, which is no setting.` });
+      faults.push({ pointer: `${at}/whole`, message: message('connectors.names_no_setting', { name }) });
   }
   faults.push(...lintTemplates({ path, query, headers, body }, at, known, used));
   const isTorn = path.split('{{').length !== path.split('}}').length;
   if (isTorn || /[?#]/.test(path.replace(/\{\{.*?\}\}/g, ''))) {
-    const message = 'has a query or a fragment; write the query under query.';
-    faults.push({ pointer: `${at}/path`, message });
+    faults.push({ pointer: `${at}/path`, message: message('connectors.path_query') });
   }
   return faults;
 }
@@ -83,14 +82,14 @@ export function lintUnused(
 ): ConnectorFault[] {
   return names
     .filter((name) => !used.has(name))
-    .map((name) => ({ pointer: `${at}/settings/${name}`, message: 'is never sent; use it in the request.' }));
+    .map((name) => ({ pointer: `${at}/settings/${name}`, message: message('connectors.never_sent') }));
 }
 
 /** Faults of the settings in a recorded exchange. */
 export function lintConfig(config: JsonObject, names: readonly string[], at: string): ConnectorFault[] {
   return Object.keys(config)
     .filter((name) => !names.includes(name))
-    .map((name) => ({ pointer: `${at}/config`, message: `sets ${name}, which is no setting.` }));
+    .map((name) => ({ pointer: `${at}/config`, message: message('connectors.sets_no_setting', { name }) }));
 }
 
 /**
@@ -104,15 +103,14 @@ export function lintTemplates(
   used: Set<string> | null,
 ): ConnectorFault[] {
   const { template, errors } = parseTemplates(value, at);
-  const unparsed = errors.map(({ pointer, message }) => ({ pointer, message: inEnglish(message) }));
   const unknown = listPaths(template, at).flatMap(({ names: [root, name = '', ...rest], pointer }) => {
     if (root !== 'args' || !known.includes(name)) {
       const path = [root, name, ...rest].join('.');
       const offered = known.map((each) => `args.${each}`).join(', ');
-      return [{ pointer, message: `reads ${path}, which isn't there. There is ${offered}.` }];
+      return [{ pointer, message: message('connectors.reads_unknown', { path, offered }) }];
     }
     used?.add(name);
     return [];
   });
-  return [...unparsed, ...unknown];
+  return [...errors, ...unknown];
 }

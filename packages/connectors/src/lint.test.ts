@@ -1,4 +1,5 @@
 import type { JsonValue } from '@millrace/engine';
+import { inEnglish } from '@millrace/messages/english';
 import { expect, it } from 'vitest';
 import type { Connector, ConnectorTrigger, Operation } from './format.ts';
 import { lintConnector } from './lint.ts';
@@ -17,7 +18,7 @@ function faultsAfter(
   const changed = { ...file, ...change(file, first) };
   return lintConnector(changed as unknown as JsonValue)
     .filter(({ pointer }) => !pointer.startsWith('/ja'))
-    .map(({ pointer, message }) => [pointer, message] as const);
+    .map(({ pointer, message }) => [pointer, inEnglish(message)] as const);
 }
 
 /** Changes the first operation. */
@@ -235,6 +236,6 @@ it('a text without Japanese, and Japanese without a text, are faults', () => {
   expect(lintConnector(file as unknown as JsonValue).map(({ pointer }) => pointer)).toEqual(['/ja/Nothing']);
   const { Channel: _, ...rest } = sound.ja;
   expect(lintConnector({ ...sound, ja: rest } as unknown as JsonValue)).toMatchObject([
-    { pointer: '/ja', message: expect.stringContaining('"Channel"') },
+    { pointer: '/ja', message: { key: 'connectors.no_japanese', params: { text: '"Channel"' } } },
   ]);
 });

@@ -6,6 +6,7 @@ import {
   type JsonValue,
   joinPointer,
 } from '@millrace/engine';
+import { type Message, message, verbatim } from '@millrace/messages';
 import { Compile } from 'typebox/compile';
 import { type Connector, type ConnectorTrigger, connectorSchema, type Operation } from './format.ts';
 import {
@@ -27,9 +28,9 @@ export type { ConnectorFault };
 export function lintConnector(file: JsonValue): readonly ConnectorFault[] {
   const validator = Compile(connectorSchema);
   if (!validator.Check(file)) {
-    return [...validator.Errors(file)].map(({ instancePath, message, params }) => ({
+    return [...validator.Errors(file)].map(({ instancePath, message: said, params }) => ({
       pointer: instancePath,
-      message: `${message}${describe(params)}. See packages/connectors/src/format.ts.`,
+      message: verbatim(`${said}${describe(params)}. See packages/connectors/src/format.ts.`),
     }));
   }
   const connector = file as Connector;
@@ -71,50 +72,45 @@ function lintBase({
 }: Connector): ConnectorFault[] {
   const parts = url.split(/\{\{.*?\}\}/);
   if (parts.length > 2 || url.replace(/\{\{.*?\}\}/, '').includes('{{')) {
-    return [
-      {
-        pointer: '/base_url',
-        message: 'has several templates; one, a label of the host name, is possible.',
-      },
-    ];
+    return [{ pointer: '/base_url', message: message('connectors.several_templates') }];
   }
   const target = URL.parse(parts.join('example'));
   if (target === null || target.search !== '' || target.username !== '') {
-    return [
-      { pointer: '/base_url', message: 'is no plain address; write https://host/path without a query.' },
-    ];
+    return [{ pointer: '/base_url', message: message('connectors.no_plain_address') }];
   }
   // Services within a house often have no certificate, as those that http.request calls.
   if (target.protocol !== 'https:' && own !== true) {
-    return [{ pointer: '/base_url', message: 'is not https; credentials would be sent in the clear.' }];
+    return [{ pointer: '/base_url', message: message('connectors.not_https') }];
   }
   const faults: ConnectorFault[] = [];
   const { types, chat } = authentication;
+  // One without any has no description either; only a file that has the member can have an empty list.
+  if (types.length === 0 && (own !== true || authentication.description !== '')) {
+    faults.push({ pointer: '/authentication/types', message: message('connectors.types_missing') });
+  }
   if (types.includes('chat') !== (chat !== undefined) || (chat !== undefined && types.length > 1)) {
-    const message = "needs chat for the type 'chat', which goes with no other type.";
-    faults.push({ pointer: '/authentication', message });
+    faults.push({ pointer: '/authentication', message: message('connectors.chat_alone') });
   }
   if (chat !== undefined && parts.length > 1) {
     faults.push({
       pointer: '/base_url',
-      message: 'has a template, but the token stands between address and path.',
+      message: message('connectors.template_before_token'),
     });
   }
   if (hosts.includes('*') && !/^https:\/\/\{\{[^{}]*\}\}(?:\/|$)/.test(url)) {
-    const message = "has '*', which is only for an address whose whole host is a template.";
-    faults.push({ pointer: '/hosts', message });
+    faults.push({ pointer: '/hosts', message: message('connectors.any_host_only_whole') });
   }
   if (!hosts.some((host) => isHost(target.hostname, host))) {
     faults.push({
       pointer: '/hosts',
-      message: `does not list ${target.hostname}, the host of base_url; add it.`,
+      message: message('connectors.host_not_listed', { host: target.hostname }),
     });
   }
   const paged = [...operations, ...triggers];
   if (parts.length > 1 && paged.some(({ pagination }) => /link|next_url/.test(pagination?.type ?? ''))) {
     faults.push({
       pointer: '/base_url',
-      message: "has a template, which pages by link can't be compared with.",
+      message: message('connectors.template_and_links'),
     });
   }
   return faults;
@@ -130,14 +126,14 @@ function lintVersions(operations: readonly Versioned[], at: string): ConnectorFa
   return operations.flatMap(({ id, version = 1, replaced }, index) => {
     const name = `${id} ${version}`;
     const pointer = `${at}/${index}`;
-    if (seen.has(name)) return [{ pointer, message: `${id} is there twice; give the new one a version.` }];
+    if (seen.has(name)) return [{ pointer, message: message('connectors.twice', { id }) }];
     seen.add(name);
     const isOld = version < (newest.get(id) ?? 1);
     if (isOld === (replaced === true)) return [];
     return [
       {
         pointer: `${pointer}/replaced`,
-        message: isOld ? 'is missing: there is a newer version.' : 'is true, but there is no newer version.',
+        message: message(isOld ? 'connectors.newer_version' : 'connectors.no_newer_version'),
       },
     ];
   });
@@ -147,25 +143,25 @@ function lintOperation(connector: Connector, operation: Operation, at: string): 
   const { settings, request, output, pagination, errors = [], effect, repetition, key } = operation;
   const names = Object.keys(settings);
   const faults: ConnectorFault[] = [];
-  const add = (member: string, message: string): void =>
-    void faults.push({ pointer: `${at}/${member}`, message });
+  const add = (member: string, said: Message): void =>
+    void faults.push({ pointer: `${at}/${member}`, message: said });
 
   faults.push(...lintSettings(operation, at, [...COMMON_SETTINGS, 'response']));
   if (effect !== (repetition !== undefined)) {
     add(
       'repetition',
-      effect ? 'is missing: say whether a repeated request does harm.' : 'is only for effects.',
+      message(effect ? 'connectors.repetition_missing' : 'connectors.repetition_only_effects'),
     );
   }
   if ((repetition === 'keyed') !== (key !== undefined)) {
-    add('key', "and repetition 'keyed' belong together.");
+    add('key', message('connectors.key_and_keyed'));
   }
-  if (effect && pagination !== undefined) add('pagination', 'is only for operations without an effect.');
+  if (effect && pagination !== undefined) add('pagination', message('connectors.pages_no_effect'));
   if (!effect && !['GET', 'POST'].includes(request.method)) {
-    add('effect', `is false, but ${request.method} changes something.`);
+    add('effect', message('connectors.effect_false', { method: request.method }));
   }
   if ((output === undefined) === (pagination === undefined)) {
-    add('output', 'or pagination is needed, and only one of them.');
+    add('output', message('connectors.output_or_pages'));
   }
   faults.push(...lintPagination(pagination, at));
   const used = new Set<string>();
@@ -176,10 +172,11 @@ function lintOperation(connector: Connector, operation: Operation, at: string): 
   faults.push(...lintUnused(names, used, at));
   for (const [index, { config, steps, output: expected, failure }] of operation.exchanges.entries()) {
     const pointer = `exchanges/${index}`;
-    if ((expected === undefined) === (failure === undefined)) add(pointer, 'needs an output or a failure.');
+    if ((expected === undefined) === (failure === undefined))
+      add(pointer, message('connectors.output_or_failure'));
     faults.push(...lintConfig(config, [...names, 'limit'], `${at}/${pointer}`));
     if (steps.some(({ request: { method } }) => method !== request.method)) {
-      add(`${pointer}/steps`, `has a request that is not ${request.method}.`);
+      add(`${pointer}/steps`, message('connectors.other_method', { method: request.method }));
     }
   }
   return faults;
@@ -192,41 +189,41 @@ function lintTrigger(connector: Connector, trigger: ConnectorTrigger, at: string
   const { settings, request, items, pagination, cursor, detail, order, errors = [] } = trigger;
   const names = Object.keys(settings);
   const faults: ConnectorFault[] = [];
-  const add = (member: string, message: string): void =>
-    void faults.push({ pointer: `${at}/${member}`, message });
+  const add = (member: string, said: Message): void =>
+    void faults.push({ pointer: `${at}/${member}`, message: said });
 
   faults.push(...lintSettings(trigger, at, [...TRIGGER_SETTINGS, ...TRIGGER_VALUES]));
   for (const [member, { method }] of [
     ['request', request] as const,
     ['detail/request', detail?.request] as const,
   ].flatMap(([name, each]) => (each === undefined ? [] : [[name, each] as const]))) {
-    if (!['GET', 'POST'].includes(method)) add(member, `changes something by ${method}; a poll only reads.`);
+    if (!['GET', 'POST'].includes(method)) add(member, message('connectors.poll_only_reads', { method }));
   }
   if ((items === undefined) === (pagination === undefined)) {
-    add('items', 'or pagination is needed, and only one of them.');
+    add('items', message('connectors.items_or_pages'));
   }
   faults.push(...lintPagination(pagination, at));
   if (
     cursor?.type === 'value' &&
     (cursor.next === undefined || cursor.item_time !== undefined || cursor.overlap_s !== undefined)
   ) {
-    add('cursor', "of the type 'value' has next, and neither item_time nor overlap_s.");
+    add('cursor', message('connectors.cursor_value'));
   }
   if (cursor?.type === 'time' && cursor.next !== undefined)
-    add('cursor/next', "is only for the type 'value'.");
+    add('cursor/next', message('connectors.cursor_next'));
   if (
     cursor?.type === 'time' &&
     (pagination ?? trigger.more) !== undefined &&
     order === 'oldest_first' &&
     cursor.item_time === undefined
   ) {
-    add('cursor/item_time', 'is missing: a list that is cut continues at the time of its last item.');
+    add('cursor/item_time', message('connectors.item_time_missing'));
   }
   if (cursor === undefined && order === 'oldest_first' && pagination !== undefined) {
-    add('cursor', 'is missing: a list that begins with the oldest item would never reach the newest.');
+    add('cursor', message('connectors.cursor_missing'));
   }
   if (pagination !== undefined && trigger.more !== undefined)
-    add('more', 'is only for a list without pages.');
+    add('more', message('connectors.more_without_pages'));
   const begin = [
     'now',
     ...(cursor === undefined ? [] : cursor.type === 'time' ? ['since', 'since_s'] : ['cursor']),
@@ -268,20 +265,23 @@ function lintTrigger(connector: Connector, trigger: ConnectorTrigger, at: string
     cursor.item_time === undefined &&
     !begin.slice(1).some((name) => used.has(name))
   ) {
-    add('cursor', `is never read; use args.${cursor.type === 'time' ? 'since' : 'cursor'} in the request.`);
+    add(
+      'cursor',
+      message('connectors.cursor_never_read', { name: cursor.type === 'time' ? 'since' : 'cursor' }),
+    );
   }
   faults.push(...lintUnused(names, used, at));
   for (const [index, exchange] of trigger.exchanges.entries()) {
     const pointer = `exchanges/${index}`;
     if ((exchange.items === undefined) === (exchange.failure === undefined)) {
-      add(pointer, 'needs items or a failure.');
+      add(pointer, message('connectors.items_or_failure'));
     }
-    if (Number.isNaN(Date.parse(exchange.now))) add(`${pointer}/now`, 'is no time in ISO 8601.');
+    if (Number.isNaN(Date.parse(exchange.now))) add(`${pointer}/now`, message('connectors.now_not_time'));
     faults.push(...lintConfig(exchange.config, [...names, ...SET_IN_EXCHANGES], `${at}/${pointer}`));
   }
   const mayHaveNone = connector.own === true && trigger.exchanges.length === 0;
   if (!mayHaveNone && trigger.exchanges.every((exchange) => (exchange.items ?? []).length === 0)) {
-    add('exchanges', 'show no item; record a poll that finds one.');
+    add('exchanges', message('connectors.no_item'));
   }
   return faults;
 }
@@ -291,7 +291,7 @@ function lintJapanese(connector: Connector): ConnectorFault[] {
   return [
     ...missing.map((text) => ({
       pointer: '/ja',
-      message: `has no Japanese for ${JSON.stringify(text)}; add it.`,
+      message: message('connectors.no_japanese', { text: JSON.stringify(text) }),
     })),
     ...lintUnusedJapanese(connector),
   ];
@@ -303,7 +303,7 @@ export function lintUnusedJapanese(connector: Connector): ConnectorFault[] {
   const unused = Object.keys(connector.ja).filter((text) => !texts.has(text));
   return unused.map((text) => ({
     pointer: joinPointer('/ja', text),
-    message: 'translates a text that is not in the file; remove it.',
+    message: message('connectors.unused_japanese'),
   }));
 }
 
@@ -311,7 +311,7 @@ export function lintUnusedJapanese(connector: Connector): ConnectorFault[] {
 function textsOf({ title, authentication, operations, triggers = [] }: Connector): string[] {
   return [
     title,
-    authentication.description,
+    ...(authentication.types.length === 0 ? [] : [authentication.description]),
     ...[...operations, ...triggers].flatMap((operation) => [
       operation.title,
       operation.description,

@@ -66,16 +66,16 @@ export function nodeOf(connector: Connector, operation: Operation): NodeDefiniti
     kind: 'effect',
     isInterpreted: isOwn(connector),
     properties,
-    required: ['credential_id', ...operation.required],
+    required: [...Object.keys(credentialOf(connector)), ...operation.required],
     // The config's own timeout_ms decides about each request; this only has to exceed those of a few pages.
     defaultTimeoutMs: MAX_TIMEOUT_MS * 2,
     defaultRetry: RETRY,
-    form: formOf(operation),
+    form: formOf(connector, operation),
     synonyms: synonymsOf(connector, operation),
-    examples: operation.exchanges.map((exchange) => exampleOf(operation, exchange)),
+    examples: operation.exchanges.map((exchange) => exampleOf(connector, operation, exchange)),
     run(config, context) {
       const { credential_id, timeout_ms, limit = 0, ...args } = config as JsonObject;
-      const limits = { credential_id: Number(credential_id), timeout_ms: Number(timeout_ms) };
+      const limits = { credential_id: Number(credential_id ?? 0), timeout_ms: Number(timeout_ms) };
       const budget = new TemplateBudget();
       const call = { connector, operation, args, limits, budget, idempotencyKey: context.idempotencyKey };
       return runOperation(call, Number(limit), context);
@@ -107,8 +107,9 @@ function propertiesOf(connector: Connector, operation: Operation): TProperties {
   };
 }
 
-/** The setting of the credential. */
+/** The setting of the credential; none if the service asks for none. */
 export function credentialOf({ authentication: { types, description } }: Connector): TProperties {
+  if (types.length === 0) return {};
   return { credential_id: credentialProperty(types, 'Credential', description) };
 }
 
@@ -159,21 +160,26 @@ function emptyOf({ type }: JsonSchema): JsonValue {
   }
 }
 
-function formOf({ settings, sections = [], pagination }: Operation): FormLayout {
+function formOf(connector: Connector, { settings, sections = [], pagination }: Operation): FormLayout {
   const hidden = sections.flatMap(({ fields }) => fields);
   const main = Object.keys(settings).filter((name) => !hidden.includes(name));
   return {
-    main: ['credential_id', ...main, ...(pagination === undefined ? [] : ['limit'])],
+    main: [...Object.keys(credentialOf(connector)), ...main, ...(pagination === undefined ? [] : ['limit'])],
     sections: [...sections, { title: 'Limits', fields: ['timeout_ms'] }],
   };
 }
 
+/** The credential in the settings of an example. */
+export function exampleCredential(connector: Connector): JsonObject {
+  return Object.keys(credentialOf(connector)).length === 0 ? {} : { credential_id: 1 };
+}
+
 /** A recorded exchange as an example. */
-function exampleOf(operation: Operation, exchange: Exchange): NodeExample {
+function exampleOf(connector: Connector, operation: Operation, exchange: Exchange): NodeExample {
   const { title, config, steps, output, failure: code } = exchange;
   return {
     title,
-    config: { credential_id: 1, ...config },
+    config: { ...exampleCredential(connector), ...config },
     http: operation.response === 'file' ? [] : steps.map(({ response }) => answerOf(response)),
     credential: { type: 'bearer', token: 'your-token' },
     expect: code === undefined ? { output: output ?? {} } : { failure: { code } },

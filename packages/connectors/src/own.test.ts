@@ -1,4 +1,5 @@
 import type { JsonObject, JsonValue } from '@millrace/engine';
+import { inEnglish } from '@millrace/messages/english';
 import { expect, it } from 'vitest';
 import { nodesOf } from './connectors.ts';
 import type { OwnConnectorFile } from './format.ts';
@@ -29,7 +30,7 @@ const FILE = {
 
 function faultsOf(file: object): readonly (readonly [string, string])[] {
   const read = readOwnConnector(file as JsonValue);
-  return 'faults' in read ? read.faults.map(({ pointer, message }) => [pointer, message]) : [];
+  return 'faults' in read ? read.faults.map(({ pointer, message }) => [pointer, inEnglish(message)]) : [];
 }
 
 const setting = (schema: object) => ({ ...FILE, operations: [{ ...OPERATION, settings: { name: schema } }] });
@@ -40,6 +41,7 @@ it('accepts what a file has to say, and fills in the rest', () => {
     connector: { own: true, icon: 'plug', ja: {}, operations: [{ exchanges: [] }], triggers: [] },
   });
   expect(faultsOf({ ...FILE, base_url: 'http://things.example.com:8080' })).toEqual([]);
+  expect(faultsOf(without('authentication'))).toEqual([]);
 });
 
 it.each<[string, object, string, string]>([
@@ -48,6 +50,12 @@ it.each<[string, object, string, string]>([
   ['that it is of the catalogue', { ...FILE, own: true }, '/own', 'not a member'],
   ['nothing', { ...FILE, operations: [] }, '/operations', 'empty'],
   ['no title', without('title'), '/title', 'missing'],
+  [
+    'no type of credential',
+    { ...FILE, authentication: { types: [], description: 'A key.' } },
+    '/authentication/types',
+    'leave out authentication',
+  ],
   ['any host', { ...FILE, base_url: 'https://{{args.name}}', hosts: ['*'] }, '/hosts', 'any host'],
   ['another host', { ...FILE, hosts: ['example.com'] }, '/hosts', 'things.example.com'],
   [

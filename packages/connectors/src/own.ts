@@ -9,7 +9,7 @@ import {
   joinPointer,
   validateValue,
 } from '@millrace/engine';
-import { inEnglish } from '@millrace/messages/english';
+import { type Message, message } from '@millrace/messages';
 import { Compile } from 'typebox/compile';
 import { type Connector, type OwnConnectorFile, ownConnectorSchema } from './format.ts';
 import { type ConnectorFault, lintContents, lintUnusedJapanese } from './lint.ts';
@@ -74,23 +74,28 @@ interface SchemaFault {
 }
 
 /** A fault of the file's form, in words. */
-function explain({ keyword, instancePath: at, message, params }: SchemaFault): ConnectorFault[] {
+function explain({ keyword, instancePath: at, message: said, params }: SchemaFault): ConnectorFault[] {
   const { requiredProperties = [], additionalProperties = [] } = params as {
     readonly [name: string]: readonly string[];
   };
-  const named = (names: readonly string[], said: string) =>
-    names.map((name) => ({ pointer: joinPointer(at, name), message: said }));
+  const named = (names: readonly string[], fault: Message) =>
+    names.map((name) => ({ pointer: joinPointer(at, name), message: fault }));
   switch (keyword) {
     case 'required':
-      return named(requiredProperties, 'is missing; add it.');
+      return named(requiredProperties, message('connectors.missing'));
     case 'additionalProperties':
-      return named(additionalProperties, 'is not a member of the format; correct its name or remove it.');
+      return named(additionalProperties, message('connectors.not_a_member'));
     // Follows from the member that is not known.
     case 'boolean':
       return [];
     default:
       return [
-        { pointer: at, message: `${inEnglish(describeKeyword(keyword, { ...params }, message).message)}.` },
+        {
+          pointer: at,
+          message: message('connectors.keyword', {
+            fault: describeKeyword(keyword, { ...params }, said).message,
+          }),
+        },
       ];
   }
 }
@@ -99,14 +104,13 @@ function lintOwn(connector: Connector): ConnectorFault[] {
   const { hosts, authentication, operations, triggers = [] } = connector;
   const faults: ConnectorFault[] = [];
   if (operations.length + triggers.length === 0) {
-    faults.push({ pointer: '/operations', message: 'is empty, and there are no triggers; describe one.' });
+    faults.push({ pointer: '/operations', message: message('connectors.nothing_described') });
   }
   if (authentication.types.includes('chat') || authentication.chat !== undefined) {
-    const message = 'is for services that chats go through; use bearer, basic, header, query or oauth2.';
-    faults.push({ pointer: '/authentication/types', message });
+    faults.push({ pointer: '/authentication/types', message: message('connectors.chat_type') });
   }
   if (hosts.includes('*')) {
-    faults.push({ pointer: '/hosts', message: "has '*', which is any host; name those of the service." });
+    faults.push({ pointer: '/hosts', message: message('connectors.any_host') });
   }
   for (const [list, each] of [
     ['operations', operations],
@@ -123,21 +127,26 @@ function lintSettingsOf(settings: { readonly [name: string]: JsonSchema }, at: s
   const entries = Object.entries(settings);
   if (entries.length > MAX_SETTINGS) {
     return [
-      { pointer: at, message: `has ${entries.length} settings; at most ${MAX_SETTINGS} are possible.` },
+      {
+        pointer: at,
+        message: message('connectors.too_many_settings', { given: entries.length, max: MAX_SETTINGS }),
+      },
     ];
   }
   return entries.flatMap(([name, schema]) => {
     const pointer = joinPointer(at, name);
     if (!SETTING_NAME.test(name)) {
-      const message = 'is no name of a setting; use lower-case letters, digits and underscores.';
-      return [{ pointer, message }];
+      return [{ pointer, message: message('connectors.setting_name') }];
     }
     const faults = [
       ...lintKeywords(schema as JsonObject, pointer),
       ...lintSchema(schema as JsonObject, pointer),
     ];
     if (typeof schema.type !== 'string' || !TYPES.includes(schema.type)) {
-      faults.push({ pointer: `${pointer}/type`, message: `has to be one of ${TYPES.join(', ')}.` });
+      faults.push({
+        pointer: `${pointer}/type`,
+        message: message('connectors.setting_type', { types: TYPES.join(', ') }),
+      });
     }
     return faults;
   });
@@ -149,7 +158,9 @@ function lintKeywords(schema: JsonValue, at: string): ConnectorFault[] {
   return Object.entries(schema).flatMap(([keyword, value]) => {
     const pointer = joinPointer(at, keyword);
     if (!(KEYWORDS as readonly string[]).includes(keyword)) {
-      return [{ pointer, message: `is not possible in settings; there is ${KEYWORDS.join(', ')}.` }];
+      return [
+        { pointer, message: message('connectors.keyword_not_possible', { keywords: KEYWORDS.join(', ') }) },
+      ];
     }
     if (keyword === 'properties' && isJsonObject(value)) {
       return Object.entries(value).flatMap(([name, each]) => lintKeywords(each, joinPointer(pointer, name)));
@@ -159,13 +170,13 @@ function lintKeywords(schema: JsonValue, at: string): ConnectorFault[] {
     }
     if (keyword === 'items' || keyword === 'additionalProperties') return lintKeywords(value, pointer);
     if (keyword === 'x-labels' && !isTexts(value)) {
-      return [{ pointer, message: 'has to be an object of texts: the label of each value.' }];
+      return [{ pointer, message: message('connectors.labels_not_texts') }];
     }
     if (
       (keyword === 'title' || keyword === 'description' || keyword === 'x-placeholder') &&
       typeof value !== 'string'
     ) {
-      return [{ pointer, message: 'has to be a text.' }];
+      return [{ pointer, message: message('connectors.not_text') }];
     }
     return [];
   });
@@ -176,15 +187,15 @@ function isTexts(value: JsonValue): boolean {
 }
 
 function lintSchema(schema: JsonObject, at: string): ConnectorFault[] {
-  const faults = findSchemaFaults(schema).map(({ pointer, message }) => ({
+  const faults = findSchemaFaults(schema).map(({ pointer, message: fault }) => ({
     pointer: `${at}${pointer}`,
-    message: `${inEnglish(message)}.`,
+    message: message('connectors.keyword', { fault }),
   }));
   if (faults.length > 0 || schema.default === undefined) return faults;
   return validateValue(schema as JsonSchema, schema.default as JsonValue)
     .slice(0, 1)
-    .map(({ pointer, message }) => ({
+    .map(({ pointer, message: fault }) => ({
       pointer: `${at}/default${pointer}`,
-      message: `${inEnglish(message)}, by the setting's own schema.`,
+      message: message('connectors.default_invalid', { fault }),
     }));
 }

@@ -19,6 +19,7 @@ const MAX_ANSWER_BYTES = 4 * MIB;
 
 /** What a node's settings say besides those of the operation. */
 export interface Limits {
+  /** 0: none is chosen, or the service asks for none. */
   readonly credential_id: number;
   readonly timeout_ms: number;
 }
@@ -73,7 +74,10 @@ export async function requestOf(call: Call, page: PageRequest = { values: [] }):
       page.url === undefined ? { ...objectOf(fillInGiven(query, args, budget)), ...valuesIn('query') } : {},
     body: bodyType === 'form' ? flattened(objectOf(whole)) : whole,
     body_type: bodyType,
-    auth: { type: 'credential', credential_id: limits.credential_id },
+    auth:
+      connector.authentication.types.length === 0
+        ? { type: 'none' }
+        : { type: 'credential', credential_id: limits.credential_id },
     timeout_ms: limits.timeout_ms,
     max_response_bytes: MAX_ANSWER_BYTES,
     // A body is meant for the service alone.

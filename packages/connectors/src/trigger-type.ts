@@ -9,7 +9,16 @@ import { checkedNode, type FormLayout } from '@millrace/node-kit/define';
 import { pollingProperties } from '@millrace/node-kit/polling-settings';
 import type { TProperties } from 'typebox';
 import type { Connector, ConnectorTrigger, PollExchange } from './format.ts';
-import { credentialOf, familyOf, isOwn, ownProperties, synonymsOf, titleOf, versionOf } from './node-type.ts';
+import {
+  credentialOf,
+  exampleCredential,
+  familyOf,
+  isOwn,
+  ownProperties,
+  synonymsOf,
+  titleOf,
+  versionOf,
+} from './node-type.ts';
 import { type PolledTrigger, pollTrigger, readDetails } from './poll-trigger.ts';
 import { TemplateBudget } from './templates.ts';
 
@@ -33,7 +42,7 @@ export function triggerNodeOf(connector: Connector, trigger: ConnectorTrigger): 
     return {
       connector,
       trigger,
-      credentialId: Number(credential_id),
+      credentialId: Number(credential_id ?? 0),
       startsExisting: existing === 'start',
       args,
       budget: new TemplateBudget(),
@@ -47,10 +56,10 @@ export function triggerNodeOf(connector: Connector, trigger: ConnectorTrigger): 
     kind: 'trigger',
     isInterpreted: isOwn(connector),
     properties: { ...credentialOf(connector), ...ownProperties(trigger), ...pollingProperties },
-    required: ['credential_id', ...trigger.required],
-    form: formOf(trigger),
+    required: [...Object.keys(credentialOf(connector)), ...trigger.required],
+    form: formOf(connector, trigger),
     synonyms: synonymsOf(connector, trigger),
-    examples: trigger.exchanges.flatMap(examplesOf),
+    examples: trigger.exchanges.flatMap((exchange) => examplesOf(connector, exchange)),
     polling: {
       poll: (config, context) => pollTrigger(polledOf(config), context),
       ...(trigger.detail === undefined
@@ -61,16 +70,29 @@ export function triggerNodeOf(connector: Connector, trigger: ConnectorTrigger): 
   });
 }
 
-function formOf({ settings, sections = [] }: ConnectorTrigger): FormLayout {
+function formOf(connector: Connector, { settings, sections = [] }: ConnectorTrigger): FormLayout {
   const hidden = sections.flatMap(({ fields }) => fields);
   const main = Object.keys(settings).filter((name) => !hidden.includes(name));
-  return { main: ['credential_id', ...main, ...Object.keys(pollingProperties)], sections };
+  return {
+    main: [...Object.keys(credentialOf(connector)), ...main, ...Object.keys(pollingProperties)],
+    sections,
+  };
 }
 
 /** What a recorded poll found, as the data of an execution. */
-function examplesOf({ title, config, items = [] }: PollExchange): readonly NodeExample[] {
+function examplesOf(
+  connector: Connector,
+  { title, config, items = [] }: PollExchange,
+): readonly NodeExample[] {
   const [first] = items;
   if (first === undefined) return [];
   const data: JsonValue = first.data ?? null;
-  return [{ title, config: { credential_id: 1, ...config }, trigger: data, expect: { output: { data } } }];
+  return [
+    {
+      title,
+      config: { ...exampleCredential(connector), ...config },
+      trigger: data,
+      expect: { output: { data } },
+    },
+  ];
 }

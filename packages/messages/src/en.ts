@@ -2,6 +2,7 @@ import alert from './en/alert.json' with { type: 'json' };
 import api from './en/api.json' with { type: 'json' };
 import approval from './en/approval.json' with { type: 'json' };
 import chat from './en/chat.json' with { type: 'json' };
+import connectors from './en/connectors.json' with { type: 'json' };
 import doctor from './en/doctor.json' with { type: 'json' };
 import egress from './en/egress.json' with { type: 'json' };
 import flow from './en/flow.json' with { type: 'json' };
@@ -20,6 +21,7 @@ export const en = {
   api,
   approval,
   chat,
+  connectors,
   doctor,
   egress,
   flow,

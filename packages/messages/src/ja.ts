@@ -2,6 +2,7 @@ import alert from './ja/alert.json' with { type: 'json' };
 import api from './ja/api.json' with { type: 'json' };
 import approval from './ja/approval.json' with { type: 'json' };
 import chat from './ja/chat.json' with { type: 'json' };
+import connectors from './ja/connectors.json' with { type: 'json' };
 import doctor from './ja/doctor.json' with { type: 'json' };
 import egress from './ja/egress.json' with { type: 'json' };
 import flow from './ja/flow.json' with { type: 'json' };
@@ -20,6 +21,7 @@ export const ja = {
   api,
   approval,
   chat,
+  connectors,
   doctor,
   egress,
   flow,

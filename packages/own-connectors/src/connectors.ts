@@ -1,8 +1,10 @@
+import { createHash } from 'node:crypto';
+import type { OwnFileCheck, OwnFileFacts } from '@millrace/connectors/own-check';
 import type { Database, Queryable } from '@millrace/database/database';
 import { ApiError, notFound } from '@millrace/errors/errors';
 import { type AuditActor, insertAudit } from '@millrace/identity/audit/store';
 import { message } from '@millrace/messages';
-import type { CheckedFile, FileFault } from './check.ts';
+import { checkConnectorInThread } from '@millrace/ports/connector-checks';
 import {
   findConnector,
   findFile,
@@ -34,23 +36,35 @@ export interface Uploaded {
   readonly isNew: boolean;
 }
 
-/**
- * Reads a file. Loaded when it is needed: checking files is the business of few processes.
- * @throws ApiError `invalid_connector` with a pointer into the file per fault
- */
-export async function readUpload(text: string): Promise<CheckedFile> {
-  const { checkConnectorFile } = await import('./check.ts');
-  const checked = checkConnectorFile(text);
-  if (checked.kind === 'sound') return checked.file;
-  throw refusal(checked.faults);
+/** A file that can be stored. */
+interface CheckedFile extends OwnFileFacts {
+  /** As it is stored. */
+  readonly text: string;
+  readonly bytes: number;
+  readonly hash: Buffer;
 }
 
-function refusal(faults: readonly FileFault[]): ApiError {
+/**
+ * Reads a file.
+ * @param organisationId the organisations' files take turns
+ * @throws ApiError `invalid_connector` with a pointer into the file per fault
+ */
+export async function readUpload(given: string, organisationId: number): Promise<CheckedFile> {
+  const checked = await checkConnectorInThread(given, organisationId);
+  if (checked.kind === 'faulty') throw refusal(checked.faults);
+  const { facts, text } = checked;
+  const hash = createHash('sha256').update(text).digest();
+  return { ...facts, text, bytes: Buffer.byteLength(text), hash };
+}
+
+type Faults = Extract<OwnFileCheck, { kind: 'faulty' }>['faults'];
+
+function refusal(faults: Faults): ApiError {
   return new ApiError('invalid_connector', message('service.connector_faults', { count: faults.length }), {
     errors: faults.map(({ pointer, message: fault }) => ({
       pointer,
       code: 'invalid_value',
-      message: message('service.connector_fault', { fault }),
+      message: fault,
     })),
   });
 }
@@ -65,8 +79,7 @@ export function uploadConnector(
   file: CheckedFile,
   by: AuditActor,
 ): Promise<Uploaded> {
-  const { connector, text, bytes, hash } = file;
-  const { id: name, title, operations, triggers = [] } = connector;
+  const { id: name, title, operations, triggers, text, bytes, hash } = file;
   return db.forOrganisation(organisationId, async (tx) => {
     await lockConnectors(tx, organisationId);
     const before = await findConnector(tx, organisationId, name);
@@ -78,8 +91,7 @@ export function uploadConnector(
     const revision = (before?.revision ?? 0) + 1;
     await insertRevision(tx, {
       ...{ organisationId, name, revision, title, file: text, hash, bytes },
-      operations: operations.length,
-      triggers: triggers.length,
+      ...{ operations, triggers },
       userId: by.actor === 'user' ? by.userId : null,
     });
     const details = { name, revision, file_sha256: hash.toString('hex') };

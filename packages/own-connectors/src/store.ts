@@ -206,19 +206,20 @@ export async function pruneRevisions(tx: Queryable, organisationId: number): Pro
 /**
  * Workflows that aren't archived whose saved version has the connector, by id.
  * @param options.before only those with a revision before this one
+ * @param options.after only those after this id
  */
 export function listUsers(
   tx: Queryable,
   organisationId: number,
   name: string,
-  { before, limit }: { readonly before?: number; readonly limit: number },
+  { before, after = 0, limit }: { readonly before?: number; readonly after?: number; readonly limit: number },
 ): Promise<{ readonly id: number; readonly name: string }[]> {
   return tx.query(
     `SELECT w.id, w.name FROM workflow_connectors p
      JOIN workflows w ON w.id = p.workflow_id AND w.version = p.version
      WHERE p.organisation_id = $1 AND p.name = $2 AND w.status <> 'archived'
-       AND ($4::integer IS NULL OR p.revision < $4) ORDER BY w.id LIMIT $3`,
-    [organisationId, name, limit, before ?? null],
+       AND ($4::integer IS NULL OR p.revision < $4) AND w.id > $5 ORDER BY w.id LIMIT $3`,
+    [organisationId, name, limit, before ?? null, after],
   );
 }
 

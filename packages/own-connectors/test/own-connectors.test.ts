@@ -225,8 +225,11 @@ describe('a replaced connector', () => {
     const params = { org: admin.organisationId, connector: 'helpdesk' };
     const list = await admin.call('GET /orgs/:org/connectors', { params });
     expect(list.data.items).toMatchObject([{ workflows: 1, outdated: 1 }]);
-    const renewed = await admin.call('POST /orgs/:org/connectors/:connector/workflows', { params });
-    expect(renewed.data).toEqual({ saved: 1, refused: [] });
+    const renewed = await admin.call('POST /orgs/:org/connectors/:connector/workflows', {
+      params,
+      body: { after: 0 },
+    });
+    expect(renewed.data).toEqual({ saved: 1, refused: [], next: null });
     const third = await (await start(admin, workflow.id))();
     expect([third.workflow_version, third.node_outputs.own?.output]).toEqual([2, { number: 3 }]);
 
@@ -248,13 +251,45 @@ describe('a replaced connector', () => {
     expect((await upload(admin, without)).status).toBe(200);
     expect((await (await start(admin, workflow.id))()).status).toBe('completed');
     const params = { org: admin.organisationId, connector: 'helpdesk' };
-    const renewed = await admin.call('POST /orgs/:org/connectors/:connector/workflows', { params });
+    const renewed = await admin.call('POST /orgs/:org/connectors/:connector/workflows', {
+      params,
+      body: { after: 0 },
+    });
     expect(renewed.data).toMatchObject({ saved: 0, refused: [{ id: workflow.id, name: 'Tickets' }] });
     const saved = await admin.call('POST /orgs/:org/workflows/:id/versions', {
       params: { org: admin.organisationId, id: workflow.id },
       body: { flow_data: ticket(scene, 'There'), base_version: 1 },
     });
     expect([saved.status, saved.json.errors.map(({ code }) => code)]).toEqual([422, ['unknown_node_type']]);
+  });
+
+  test('updates come to every workflow, however many before it are refused', async () => {
+    const scene = await organise();
+    const { admin, file } = scene;
+    const list = flowOf('own.helpdesk.list_tickets', { credential_id: scene.credentialId, queue: 'billing' });
+    const stays: number[] = [];
+    for (let count = 0; count < 21; count += 1) {
+      stays.push((await workflowOf(admin, ticket(scene, `No. ${count}`))).id);
+    }
+    const last = await workflowOf(admin, list);
+    const [, second] = file.operations as readonly JsonObject[];
+    await upload(admin, { ...file, operations: [second ?? null], ja: {} });
+    const params = { org: admin.organisationId, connector: 'helpdesk' };
+    const step = (after: number) =>
+      admin.call('POST /orgs/:org/connectors/:connector/workflows', { params, body: { after } });
+    const first = (await step(0)).data;
+    expect([first.saved, first.refused.map(({ id }) => id), first.next]).toEqual([
+      0,
+      stays.slice(0, 20),
+      stays[19],
+    ]);
+    expect(first.refused[0]).toMatchObject({ name: 'Tickets', code: 'validation_failed' });
+    const next = (await step(first.next ?? 0)).data;
+    expect([next.saved, next.refused.map(({ id }) => id), next.next]).toEqual([1, stays.slice(20), null]);
+    const found = await admin.call('GET /orgs/:org/workflows/:id', {
+      params: { org: admin.organisationId, id: last.id },
+    });
+    expect(found.data.version).toBe(2);
   });
 
   test('the same file again is no revision', async () => {
@@ -310,6 +345,31 @@ describe('a workflow that is older than its connector', () => {
       [workflow.id],
     );
     expect(left).toEqual([]);
+  });
+});
+
+describe('a service without authentication', () => {
+  test('is called by operations and triggers without a credential', async () => {
+    const { admin, helpdesk, file } = await organise();
+    helpdesk.isOpen = true;
+    const { authentication: _none, ...open } = file;
+    expect((await upload(admin, { ...open, id: 'open' })).status).toBe(200);
+    const types = await admin.call('GET /orgs/:org/connector-types', {
+      params: { org: admin.organisationId },
+    });
+    const made = types.data.items.flatMap(({ items }) => items).filter(({ type }) => type.includes('open'));
+    expect(made).toHaveLength(3);
+    expect(JSON.stringify(made)).not.toContain('credential_id');
+    const flow = flowOf('own.open.create_ticket', { queue: 'billing', subject: 'Anybody' });
+    const workflow = await workflowOf(admin, flow);
+    expect((await (await start(admin, workflow.id))()).status).toBe('completed');
+    expect(helpdesk.tickets).toEqual([{ id: 1, subject: 'Anybody' }]);
+    expect(helpdesk.received[0]?.headers.authorization).toBeUndefined();
+    const polling = {
+      nodes: [{ id: 'start', type: 'trigger.own.open.new_ticket', data: { config: { queue: 'billing' } } }],
+      edges: [],
+    };
+    expect((await workflowOf(admin, polling as unknown as JsonObject)).status).toBe('active');
   });
 });
 

@@ -34,9 +34,10 @@ test('a trigger of an own connector starts each new item once, also after the fi
   // A process that has compiled nothing polls with the revision of the saved version, and the workflow's position stays.
   expect((await upload('Support')).data.revision).toBe(2);
   const renewed = await person.call('POST /orgs/:org/connectors/:connector/workflows', {
+    body: { after: 0 },
     params: { ...params, connector: 'helpdesk' },
   });
-  expect(renewed.data).toEqual({ saved: 1, refused: [] });
+  expect(renewed.data).toEqual({ saved: 1, refused: [], next: null });
   tickets.push({ id: 3, subject: 'new' });
   await poll(id);
   expect(await started(id)).toHaveLength(2);

@@ -12,7 +12,7 @@ import {
   validateWithin,
 } from '@millrace/engine';
 import { finishInTurns } from '@millrace/runtime/turns';
-import { CodePool } from './code/pool.ts';
+import { checkPool } from './check-pool.ts';
 
 /** Larger values and schemas are checked in a thread: checking begins with a copy of each, which can't be interrupted. */
 const READ_STEPS = 20_000;
@@ -21,11 +21,6 @@ const CHECK_STEPS = 50_000;
 /** The most steps that a check may take are a second or two; this is for what isn't counted, and for a machine that does much else. */
 const TIMEOUT_MS = 60_000;
 
-/** On few processors, requests and running executions come first: a check may take a second or two of its own. */
-const NICENESS = 3;
-
-/** One thread for each process, apart from those that run code for minutes. Started for the first long check, and ended when it is idle. */
-const pool = new CodePool(1, undefined, NICENESS);
 const never = new AbortController().signal;
 
 /**
@@ -57,6 +52,6 @@ async function checkInThread(
   const value = await finishInTurns(stringifyWork(input, new Meter()));
   const text = stringifyJson(schema as JsonObject);
   const job = { kind: 'schema', schema: text, value, timeoutMs: TIMEOUT_MS } as const;
-  const { outcome } = await pool.run(job, organisationId, never);
+  const { outcome } = await checkPool.run(job, organisationId, never);
   return outcome.kind === 'checked' ? outcome.faults : schemaTooExpensive();
 }

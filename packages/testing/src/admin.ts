@@ -92,9 +92,17 @@ export interface PersonOptions {
   readonly email?: string;
 }
 
+/** A service in this process, or what a test knows of one in a process of its own. */
+export interface PersonHost {
+  readonly url: string;
+  readonly database: { readonly db: TestService['database']['db'] };
+  readonly deps: { readonly config: { readonly publicUrl: string } };
+  createOrganisation(): Promise<number>;
+}
+
 /** A signed-in user with this role. */
 export async function createPerson(
-  service: TestService,
+  service: PersonHost,
   role: Role,
   options: PersonOptions = {},
 ): Promise<TestPerson> {

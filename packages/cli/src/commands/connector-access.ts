@@ -1,9 +1,10 @@
 import { readFile, stat } from 'node:fs/promises';
 import { text as readAll } from 'node:stream/consumers';
+import { checkOwnFile } from '@millrace/connectors/own-check';
+import { MAX_FILE_BYTES } from '@millrace/connectors/own-file';
 import { notFound } from '@millrace/errors/errors';
 import { inEnglish } from '@millrace/messages/english';
 import { registry } from '@millrace/nodes';
-import { checkConnectorFile, MAX_FILE_BYTES } from '@millrace/own-connectors/check';
 import {
   deleteConnector,
   listConnectors,
@@ -11,7 +12,7 @@ import {
   uploadConnector,
 } from '@millrace/own-connectors/connectors';
 import { isConnectorName } from '@millrace/own-connectors/names';
-import { renewWorkflows } from '@millrace/service/workflows/renew';
+import { type RenewStep, renewWorkflows } from '@millrace/service/workflows/renew';
 import { organisationOrAsk } from './ask.ts';
 import { withDatabase } from './running-service.ts';
 import { countOf, OPERATOR } from './shared.ts';
@@ -37,28 +38,30 @@ async function readSource(path: string): Promise<string> {
 
 /** `connectors upload --check` */
 export async function checkFile(path: string): Promise<CommandResult> {
-  const checked = checkConnectorFile(await readSource(path));
+  const checked = checkOwnFile(await readSource(path));
   if (checked.kind === 'faulty') {
-    const lines = checked.faults.map(({ pointer, message }) => `  ${pointer} ${message}`.trimEnd());
+    const faults = checked.faults.map(({ pointer, message }) => ({ pointer, message: inEnglish(message) }));
+    const lines = faults.map(({ pointer, message }) => `  ${pointer} ${message}`.trimEnd());
     return {
-      json: { faults: checked.faults },
-      text: `${path}: ${countOf(checked.faults.length, 'fault')}\n${lines.join('\n')}`,
+      json: { faults },
+      text: `${path}: ${countOf(faults.length, 'fault')}\n${lines.join('\n')}`,
       isFailure: true,
     };
   }
-  const { id, title, operations, triggers = [] } = checked.file.connector;
+  const { id, title, operations, triggers } = checked.facts;
   const counts = [
-    countOf(operations.length, 'operation'),
-    ...(triggers.length === 0 ? [] : [countOf(triggers.length, 'trigger')]),
+    countOf(operations, 'operation'),
+    ...(triggers === 0 ? [] : [countOf(triggers, 'trigger')]),
   ];
   return { json: { id, faults: [] }, text: `${path}: ${title}, ${counts.join(', ')}. No faults.` };
 }
 
 /** `connectors upload` */
 export async function uploadFile(path: string, options: OrgOption): Promise<CommandResult> {
-  const file = await readUpload(await readSource(path));
+  const source = await readSource(path);
   return withDatabase(async (db) => {
     const { id } = await organisationOrAsk(db, options);
+    const file = await readUpload(source, id);
     const { name, revision, isNew } = await uploadConnector(db, id, file, OPERATOR);
     return {
       json: { name, revision, is_new: isNew },
@@ -96,7 +99,17 @@ export async function updateByCommand(connector: string, options: OrgOption): Pr
   return withDatabase(async (db) => {
     const { id: organisationId } = await organisationOrAsk(db, options);
     const author = { organisationId, apiKeyId: null };
-    const { saved, refused } = await renewWorkflows({ db, registry }, author, connector, OPERATOR);
+    const rows = await db.forOrganisation(organisationId, (tx) => listConnectors(tx, organisationId));
+    const total = rows.find(({ name }) => name === connector)?.outdated ?? 0;
+    const refused: RenewStep['refused'][number][] = [];
+    let saved = 0;
+    for (let after: number | null = 0; after !== null; ) {
+      const step: RenewStep = await renewWorkflows({ db, registry }, author, connector, OPERATOR, after);
+      saved += step.saved;
+      refused.push(...step.refused);
+      after = step.next;
+      showProgress(saved + refused.length, total, after === null);
+    }
     const left = refused.map(({ workflow: { id, name }, error }) => {
       const said = error.errors?.[0]?.message ?? error.explanation;
       return { id, name, code: error.code, message: inEnglish(said) };
@@ -108,6 +121,12 @@ export async function updateByCommand(connector: string, options: OrgOption): Pr
       isFailure: left.length > 0,
     };
   });
+}
+
+/** Rewrites one line on a terminal. */
+function showProgress(seen: number, total: number, isOver: boolean): void {
+  if (!process.stderr.isTTY) return;
+  process.stderr.write(isOver ? '\r\u001b[K' : `\r${seen} of ${Math.max(seen, total)} workflows\u001b[K`);
 }
 
 /** `connectors remove` */

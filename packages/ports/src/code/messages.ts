@@ -1,4 +1,5 @@
 import { type Message, message, verbatim } from '@millrace/messages';
+import type { ConnectorOutcome } from '../connectors/protocol.ts';
 import type { DocumentOutcome } from '../documents/protocol.ts';
 import type { SchemaOutcome } from '../schema/protocol.ts';
 import type { CodeOutcome, Job } from './protocol.ts';
@@ -16,7 +17,8 @@ export function memoryMessage(memoryBytes: number): Message {
 
 type JobFailure =
   | Extract<CodeOutcome | DocumentOutcome, { kind: 'failure' }>
-  | Extract<SchemaOutcome, { kind: 'unchecked' }>;
+  | Extract<SchemaOutcome, { kind: 'unchecked' }>
+  | Extract<ConnectorOutcome, { kind: 'unread' }>;
 
 /** Of a job that was killed at its time limit. */
 export function timeoutFailure(job: Job): JobFailure {
@@ -24,6 +26,7 @@ export function timeoutFailure(job: Job): JobFailure {
     return { kind: 'failure', code: 'code_timeout', message: timeoutMessage(job.timeoutMs) };
   }
   if (job.kind === 'schema') return { kind: 'unchecked' };
+  if (job.kind === 'connector') return { kind: 'unread' };
   const said = message('ports.document_timeout', { ms: job.timeoutMs });
   return { kind: 'failure', code: 'document_timeout', message: said };
 }
@@ -31,6 +34,7 @@ export function timeoutFailure(job: Job): JobFailure {
 /** Of a job that filled its thread's heap. */
 export function memoryFailure(job: Job): JobFailure {
   if (job.kind === 'schema') return { kind: 'unchecked' };
+  if (job.kind === 'connector') return { kind: 'unread' };
   return job.kind === 'code'
     ? { kind: 'failure', code: 'code_memory', message: memoryMessage(job.memoryBytes) }
     : { kind: 'failure', code: 'document_memory', message: message('ports.document_memory') };

@@ -1,5 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import type { LogLine } from '@millrace/engine';
+import type { ConnectorJob, ConnectorOutcome } from '../connectors/protocol.ts';
 import type { ContentJob, ContentOutcome } from '../contents/protocol.ts';
 import type { DocumentJob, DocumentOutcome } from '../documents/protocol.ts';
 import type { SchemaJob, SchemaOutcome } from '../schema/protocol.ts';
@@ -77,6 +78,7 @@ export class CodePool {
   run(job: DocumentJob, owner: number, signal: AbortSignal): Promise<PoolAnswer<DocumentOutcome>>;
   run(job: SchemaJob, owner: number, signal: AbortSignal): Promise<PoolAnswer<SchemaOutcome>>;
   run(job: ContentJob, owner: number, signal: AbortSignal): Promise<PoolAnswer<ContentOutcome>>;
+  run(job: ConnectorJob, owner: number, signal: AbortSignal): Promise<PoolAnswer<ConnectorOutcome>>;
   run(job: Job, owner: number, signal: AbortSignal): Promise<PoolAnswer> {
     return new Promise((resolve, reject) => {
       const log: LogLine[] = [];

@@ -1,15 +1,16 @@
 import type { CodeLanguage, LogLine } from '@millrace/engine';
 import type { Message } from '@millrace/messages';
+import type { ConnectorJob, ConnectorOutcome } from '../connectors/protocol.ts';
 import type { ContentJob, ContentOutcome } from '../contents/protocol.ts';
 import type { DocumentJob, DocumentOutcome } from '../documents/protocol.ts';
 import type { SchemaJob, SchemaOutcome } from '../schema/protocol.ts';
 import type { PythonImage } from './python/interpreter.ts';
 
 /** What a thread runs. */
-export type Job = CodeJob | DocumentJob | SchemaJob | ContentJob;
+export type Job = CodeJob | DocumentJob | SchemaJob | ContentJob | ConnectorJob;
 
 /** What it comes to. */
-export type JobOutcome = CodeOutcome | DocumentOutcome | SchemaOutcome | ContentOutcome;
+export type JobOutcome = CodeOutcome | DocumentOutcome | SchemaOutcome | ContentOutcome | ConnectorOutcome;
 
 /** One run of an author's code, as sent to a thread. */
 export interface CodeJob {

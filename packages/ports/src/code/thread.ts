@@ -43,6 +43,10 @@ async function resultOf(job: Job): Promise<{ readonly outcome: JobOutcome; reado
       const { runSchemaJob } = await import('../schema/run.ts');
       return runSchemaJob(job);
     }
+    case 'connector': {
+      const { runConnectorJob } = await import('../connectors/run.ts');
+      return runConnectorJob(job);
+    }
     case 'contents': {
       const { runContentJob } = await import('../contents/run.ts');
       return runContentJob(job);

@@ -7,8 +7,8 @@ import { typesOfOrganisation } from '@millrace/own-connectors/types';
 import { recordWorkflowChange } from './record.ts';
 import { type Author, readLockedWorkflow, renewTypes } from './save.ts';
 
-/** Workflows saved by one call. */
-const MAX_RENEWED = 100;
+/** Workflows of one step. Each takes a check of its flow and a transaction. */
+const STEP = 20;
 
 /** A workflow that stays as it is, and why. */
 interface Refused {
@@ -16,9 +16,18 @@ interface Refused {
   readonly error: ApiError;
 }
 
+/** What one step did. */
+export interface RenewStep {
+  readonly saved: number;
+  readonly refused: readonly Refused[];
+  /** Where the next step begins; null: all workflows have been seen. */
+  readonly next: number | null;
+}
+
 /**
- * Saves the workflows that run with an earlier revision of a connector again, so that they run with the newest. Each by a transaction of its
- * own; executions under way keep the version, and so the revision, that they have.
+ * Saves some of the workflows that run with an earlier revision of a connector again, so that they run with the newest. Each by a transaction
+ * of its own; executions under way keep the version, and so the revision, that they have.
+ * @param after the `next` of the step before; 0: the first
  * @throws ApiError `not_found`
  */
 export async function renewWorkflows(
@@ -26,13 +35,14 @@ export async function renewWorkflows(
   author: Author,
   connector: string,
   by: AuditActor,
-): Promise<{ readonly saved: number; readonly refused: readonly Refused[] }> {
+  after = 0,
+): Promise<RenewStep> {
   const { organisationId } = author;
   const { title, outdated } = await db.forOrganisation(organisationId, async (tx) => {
     const found = await findConnector(tx, organisationId, connector);
     if (found === undefined || found.is_deleted) throw notFound('connector');
     const before = found.revision;
-    const users = await listUsers(tx, organisationId, connector, { before, limit: MAX_RENEWED });
+    const users = await listUsers(tx, organisationId, connector, { before, after, limit: STEP });
     return { title: `${connector} ${found.revision}`, outdated: users };
   });
   const refused: Refused[] = [];
@@ -52,5 +62,6 @@ export async function renewWorkflows(
       refused.push({ workflow: { id, name }, error });
     }
   }
-  return { saved: outdated.length - refused.length, refused };
+  const next = outdated.length < STEP ? null : (outdated.at(-1)?.id ?? null);
+  return { saved: outdated.length - refused.length, refused, next };
 }

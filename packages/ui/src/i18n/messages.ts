@@ -13,6 +13,7 @@ const LOADERS: { readonly [Name in Part]: () => Promise<{ readonly default: obje
   api: () => import('@millrace/messages/ja/api.json'),
   approval: () => import('@millrace/messages/ja/approval.json'),
   chat: () => import('@millrace/messages/ja/chat.json'),
+  connectors: () => import('@millrace/messages/ja/connectors.json'),
   doctor: () => import('@millrace/messages/ja/doctor.json'),
   egress: () => import('@millrace/messages/ja/egress.json'),
   flow: () => import('@millrace/messages/ja/flow.json'),

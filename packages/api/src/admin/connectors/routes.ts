@@ -36,7 +36,7 @@ export function connectorRoutes(app: FastifyInstance, deps: AppDeps): void {
   });
 
   adminRoute(app, deps, 'POST /orgs/:org/connectors', async ({ organisation: { id }, actor, body }) => {
-    const { name, revision, isNew } = await uploadConnector(db, id, await readUpload(body.file), actor);
+    const { name, revision, isNew } = await uploadConnector(db, id, await readUpload(body.file, id), actor);
     return { name, revision, is_new: isNew };
   });
 
@@ -59,11 +59,14 @@ export function connectorRoutes(app: FastifyInstance, deps: AppDeps): void {
     app,
     deps,
     'POST /orgs/:org/connectors/:connector/workflows',
-    async ({ organisation: { id }, actor, session, params }) => {
+    async ({ organisation: { id }, actor, session, params, body }) => {
       const author = { organisationId: id, apiKeyId: null, userId: session.userId };
-      const { saved, refused } = await renewWorkflows({ db, registry }, author, nameIn(params), actor);
+      const name = nameIn(params);
+      const step = await renewWorkflows({ db, registry }, author, name, actor, body.after);
+      const { saved, refused, next } = step;
       return {
         saved,
+        next,
         refused: refused.map(({ workflow, error }) => {
           const { key, params: given = {} } = error.errors?.[0]?.message ?? error.explanation;
           return { ...workflow, code: error.code, message: inEnglish(error.explanation), key, params: given };

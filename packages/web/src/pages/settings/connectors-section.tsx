@@ -1,6 +1,6 @@
 import '@millrace/ui/i18n/parts/connectors.ts';
-import { Alert, Anchor, Box, Button, FileButton, Group, Stack, Text, Title } from '@mantine/core';
-import type { OwnConnector } from '@millrace/admin-api';
+import { Alert, Anchor, Box, Button, FileButton, Group, Progress, Stack, Text, Title } from '@mantine/core';
+import type { OwnConnector, ResponseBody } from '@millrace/admin-api';
 import { ApiProblem, addressOf, call } from '@millrace/ui/api/client.ts';
 import { useOrg } from '@millrace/ui/api/me.ts';
 import { endpointQuery } from '@millrace/ui/api/query.ts';
@@ -14,7 +14,7 @@ import { useChange } from '@millrace/ui/components/use-change.ts';
 import { translateMessage } from '@millrace/ui/i18n/translate-message.ts';
 import { useQuery } from '@tanstack/react-query';
 import { Download, FileUp, RefreshCw, Trash2 } from 'lucide-react';
-import { type DragEvent, useState } from 'react';
+import { type DragEvent, useEffect, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 
 /** What a change of connectors changes elsewhere. */
@@ -122,15 +122,57 @@ function Upload() {
   );
 }
 
+/** Workflows that stay, at most as many as are looked through. */
+const MAX_SHOWN = 100;
+
+type Renewed = ResponseBody<'POST /orgs/:org/connectors/:connector/workflows'>;
+
+/** Updating workflows, step by step to the last one. Leaving the page ends it after the step under way. */
+function useRenewal({ name, outdated }: OwnConnector) {
+  const { t } = useTranslation();
+  const org = useOrg();
+  const isGone = useRef(false);
+  useEffect(() => {
+    isGone.current = false;
+    return () => {
+      isGone.current = true;
+    };
+  }, []);
+  const [{ seen, total, refused }, setState] = useState<{
+    seen: number;
+    total: number;
+    refused: Renewed['refused'];
+  }>({ seen: 0, total: 0, refused: [] });
+  const renew = useChange(
+    async () => {
+      const left: Renewed['refused'] = [];
+      let saved = 0;
+      setState({ seen: 0, total: outdated, refused: [] });
+      for (let after: number | null = 0; after !== null && !isGone.current; ) {
+        const step: Renewed = await call('POST /orgs/:org/connectors/:connector/workflows', {
+          params: { org, connector: name },
+          body: { after },
+        });
+        saved += step.saved;
+        left.push(...step.refused);
+        after = step.next;
+        // Another person may have added some meanwhile.
+        const done = saved + left.length;
+        setState({ seen: done, total: Math.max(outdated, done), refused: [...left] });
+      }
+      return saved;
+    },
+    { done: (saved) => t('connectors.renewed', { count: saved }), refreshes: REFRESHES },
+  );
+  return { renew, seen, total, refused };
+}
+
 function Item({ item }: { item: OwnConnector }) {
   const { t } = useTranslation();
   const org = useOrg();
   const params = { org, connector: item.name };
   const [isDeleting, setIsDeleting] = useState(false);
-  const renew = useChange(() => call('POST /orgs/:org/connectors/:connector/workflows', { params }), {
-    done: ({ saved }) => t('connectors.renewed', { count: saved }),
-    refreshes: REFRESHES,
-  });
+  const { renew, seen, total, refused } = useRenewal(item);
   const remove = useChange(() => call('DELETE /orgs/:org/connectors/:connector', { params }), {
     refreshes: REFRESHES,
     onSuccess: () => setIsDeleting(false),
@@ -182,11 +224,24 @@ function Item({ item }: { item: OwnConnector }) {
           </Button>
         </Group>
       )}
-      {renew.data?.refused.map((refused) => (
-        <Text key={refused.id} size="xs" c="var(--mantine-color-error)">
-          {refused.name}: {translateMessage(refused)}
+      {renew.isPending && total > 0 && (
+        <>
+          <Progress
+            size="sm"
+            value={(seen / total) * 100}
+            aria-label={t('connectors.renewing', { seen, total })}
+          />
+          <Hint role="status">{t('connectors.renewing', { seen, total })}</Hint>
+        </>
+      )}
+      {refused.slice(0, MAX_SHOWN).map((each) => (
+        <Text key={each.id} size="xs" c="var(--mantine-color-error)">
+          {each.name}: {translateMessage(each)}
         </Text>
       ))}
+      {refused.length > MAX_SHOWN && (
+        <Hint>{t('connectors.moreRefused', { count: refused.length - MAX_SHOWN })}</Hint>
+      )}
       {isDeleting && (
         <ConfirmDialog
           title={t('connectors.deleteTitle', { name: item.title, interpolation: { escapeValue: false } })}
