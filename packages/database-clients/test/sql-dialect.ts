@@ -12,15 +12,15 @@ export const LIMIT_MS = 20_000;
 
 /** How the tests of a dialect query their server. */
 export interface SqlClient {
-  query(
+  readonly query: (
     server: { readonly port: number },
     text: string,
     given?: Partial<SqlQuery>,
     signal?: AbortSignal,
     to?: Partial<Sql>,
-  ): Promise<SqlAnswer>;
+  ) => Promise<SqlAnswer>;
   /** How a query fails; the error may not repeat the password. */
-  errorOf(running: Promise<unknown>): Promise<ServiceError>;
+  readonly errorOf: (running: Promise<unknown>) => Promise<ServiceError>;
 }
 
 export function createSqlClient(dialect: Sql['dialect'], password: string): SqlClient {
@@ -49,16 +49,18 @@ export function createSqlClient(dialect: Sql['dialect'], password: string): SqlC
 export interface SqlDialect<Server extends { readonly port: number }, Reply> {
   readonly client: SqlClient;
   readonly cleanUps: (() => unknown)[];
-  start(answer: Reply | 'cut' | 'silence' | ((text: string) => Reply | 'silence')): Promise<Server>;
+  readonly start: (
+    answer: Reply | 'cut' | 'silence' | ((text: string) => Reply | 'silence'),
+  ) => Promise<Server>;
   /** Rows with one column, `n`, that count from 1. */
-  numbers(count: number): Reply;
+  readonly numbers: (count: number) => Reply;
   /** Rows with one column, `n`, as they are asked for. */
-  stream(rows: AsyncIterable<readonly Buffer[]>): Reply;
-  affected(count: number): Reply;
+  readonly stream: (rows: AsyncIterable<readonly Buffer[]>) => Reply;
+  readonly affected: (count: number) => Reply;
   /** The same, of a statement that had ended when it was to be stopped. */
-  affectedWhenStopped(count: number): Reply;
+  readonly affectedWhenStopped: (count: number) => Reply;
   /** How often it was asked to stop a statement. */
-  stops(server: Server): number;
+  readonly stops: (server: Server) => number;
   /** What its words about a wrong password say, which nobody may read. */
   readonly private: string;
 }

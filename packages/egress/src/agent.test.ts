@@ -2,7 +2,9 @@ import { afterEach, expect, test, vi } from 'vitest';
 import { AgentWhenUsed } from './agent.ts';
 import { createTargetPolicy } from './target-policy.ts';
 
-afterEach(() => void vi.doUnmock('undici'));
+afterEach(() => {
+  vi.doUnmock('undici');
+});
 
 const policy = createTargetPolicy([]);
 

@@ -202,6 +202,7 @@ const SENT: { readonly [name: string]: { readonly query?: string; readonly body?
   'PUT /orgs/:org/workflows/:id/favourite': { body: { is_favourite: true } },
   'PATCH /orgs/:org/alert-rules/:rule': { body: { name: 'changed' } },
   'PATCH /orgs/:org/credentials/:credential': { body: { name: 'changed' } },
+  'POST /orgs/:org/connectors/:connector/workflows': { body: { after: 0 } },
   'PUT /orgs/:org/credentials/:credential/expiry': { body: { expires_at: null } },
   'POST /orgs/:org/credentials/:credential/test': { body: {} },
   'PUT /orgs/:org/workflows/:id': { body: { updated_at: '2026-01-01T00:00:00Z', name: 'changed' } },
@@ -280,7 +281,7 @@ describe('the contract and the routes agree', () => {
 
 describe('another site reads nothing and changes nothing', () => {
   test.each(ENDPOINTS)('$name', async (endpoint) => {
-    for (const headers of [
+    const origins: readonly { readonly [name: string]: string }[] = [
       { 'sec-fetch-site': 'cross-site' },
       { 'sec-fetch-site': 'same-site' },
       { 'sec-fetch-site': 'cross-site', origin: 'https://flows.example' },
@@ -289,10 +290,12 @@ describe('another site reads nothing and changes nothing', () => {
       { origin: 'https://evil.example', 'x-forwarded-host': 'evil.example' },
       { origin: 'null' },
       { origin: '' },
-    ] as readonly { readonly [name: string]: string }[]) {
-      const { status, json } = await ask(endpoint, owner.person.cookie, owner.params, '', headers);
-      expect([headers, status, json.code]).toEqual([headers, 403, 'cross_site_request']);
-    }
+    ];
+    const refusals = await Promise.all(
+      origins.map((headers) => ask(endpoint, owner.person.cookie, owner.params, '', headers)),
+    );
+    const told = refusals.map(({ status, json }, index) => [origins[index], status, json.code]);
+    expect(told).toEqual(origins.map((headers) => [headers, 403, 'cross_site_request']));
   });
 });
 
@@ -302,7 +305,7 @@ const ofOrganisation = guarded.filter(({ path }) => path.startsWith('/orgs/:org'
 describe('without a session nothing is accessible', () => {
   test.each(guarded)('$name', async (endpoint) => {
     const [name, token = ''] = owner.person.cookie.split('=');
-    for (const cookie of [
+    const cookies = [
       null,
       `${name}=`,
       `${name}=${token}x`,
@@ -314,10 +317,10 @@ describe('without a session nothing is accessible', () => {
       `${owner.person.cookie}; ${name}=${'A'.repeat(43)}`,
       `${name}=${'A'.repeat(43)}; ${owner.person.cookie}`,
       `${owner.person.cookie}; ${owner.person.cookie}`,
-    ]) {
-      const { status, json } = await ask(endpoint, cookie, owner.params);
-      expect([cookie, status, json.code]).toEqual([cookie, 401, 'signed_out']);
-    }
+    ];
+    const refusals = await Promise.all(cookies.map((cookie) => ask(endpoint, cookie, owner.params)));
+    const told = refusals.map(({ status, json }, index) => [cookies[index], status, json.code]);
+    expect(told).toEqual(cookies.map((cookie) => [cookie, 401, 'signed_out']));
   });
 });
 
@@ -420,12 +423,11 @@ describe('a malformed id is the same 404 as an unknown one', () => {
     for (const name of [...endpoint.path.matchAll(/:(\w+)/g)].map(([, found = '']) => found)) {
       if (name === 'node') continue;
       const nowhere = await ask(endpoint, cookie, { ...owner.params, [name]: NOWHERE });
-      for (const id of NO_IDS) {
-        const answer = await ask(endpoint, cookie, { ...owner.params, [name]: id });
-        const told = [name, id.slice(0, 20)];
-        expect([...told, answer.status]).toEqual([...told, nowhere.status]);
-        expect([...told, bare(answer)]).toEqual([...told, bare(nowhere)]);
-      }
+      const answers = await Promise.all(
+        NO_IDS.map((id) => ask(endpoint, cookie, { ...owner.params, [name]: id })),
+      );
+      const told = answers.map((answer, index) => [name, NO_IDS[index]?.slice(0, 20), bare(answer)]);
+      expect(told).toEqual(NO_IDS.map((id) => [name, id.slice(0, 20), bare(nowhere)]));
     }
   });
 });

@@ -10,6 +10,7 @@ import { clusterFolder } from '@millrace/database/embedded/cluster';
 import { findPostmaster, stopPostmaster } from '@millrace/database/embedded/postmaster';
 import { copyDataDir } from '@millrace/testing/data-dir';
 import { DATA_ROOT } from '@millrace/testing/data-root';
+import { freePort } from '@millrace/testing/free-port';
 import { afterEach, beforeEach, describe, expect, inject, test } from 'vitest';
 import { ensureArtefact } from '../../../../tools/artefact.mjs';
 import { readRunningService } from './running-service.ts';
@@ -92,6 +93,19 @@ async function kill(child: ChildProcess): Promise<void> {
   const exit = once(child, 'exit');
   child.kill('SIGKILL');
   await exit;
+}
+
+/** Node's options with which one file of the code can't be read, as if too many files were open; it says so when it is asked for. */
+function withUnreadable(file: string): string {
+  const hook = `import { registerHooks } from 'node:module';
+    registerHooks({
+      load(url, context, next) {
+        if (!url.endsWith(${JSON.stringify(file)})) return next(url, context);
+        console.error('asked for ' + url);
+        throw new Error('EMFILE: too many open files');
+      },
+    });`;
+  return `--import=data:text/javascript,${encodeURIComponent(hook)}`;
 }
 
 const HAS_CURL = await run('curl', ['--version']).then(
@@ -265,6 +279,29 @@ describe('millrace start', { timeout: 900_000 }, () => {
     running.child.kill('SIGINT');
     expect(await running.exit).toBe(0);
     expect(await findPostmaster(clusterFolder(dataDir))).toBeNull();
+  });
+
+  test('ends if a part of its code cannot be loaded, and stops the PostgreSQL that was starting', async () => {
+    await prepareDataDir();
+    const running = millraceStart({ NODE_OPTIONS: withUnreadable('/start/start-on.ts') });
+    expect(await running.exit).toBe(1);
+    expect(running.output()).toContain('Starting PostgreSQL');
+    expect(running.stderr()).toContain('EMFILE: too many open files');
+    expect(await findPostmaster(clusterFolder(dataDir))).toBeNull();
+    expect(await readRunningService(dataDir)).toBeNull();
+  });
+
+  test('a signal ends it while its code cannot be loaded and the database does not respond', async () => {
+    const running = millraceStart({
+      NODE_OPTIONS: withUnreadable('/start/start-on.ts'),
+      DATABASE_URL: `postgresql://nobody@127.0.0.1:${await freePort()}/nothing`,
+    });
+    await expect.poll(running.output, PATIENT).toContain('Waiting for the database of DATABASE_URL');
+    await expect.poll(running.output, PATIENT).toContain('asked for file:');
+    expect(running.child.exitCode).toBeNull();
+    running.child.kill('SIGTERM');
+    expect(await running.exit).toBe(0);
+    expect(running.output()).toContain('Millrace stopped.');
   });
 
   test('restarts PostgreSQL when it is killed, and the service continues', async () => {

@@ -6,15 +6,15 @@ import { type Stopper, startStopper } from './stopper.ts';
 /** One statement on a connection of its own, as a dialect runs it. */
 export interface Statement {
   /** What is sent before it: settings, and the transaction of one that only reads. */
-  prepare(): Promise<void>;
-  run(stopper: Stopper): Promise<SqlAnswer>;
+  readonly prepare: () => Promise<void>;
+  readonly run: (stopper: Stopper) => Promise<SqlAnswer>;
   /** Asks the server to stop what it is running. */
-  cancel(): Promise<void>;
+  readonly cancel: () => Promise<void>;
   /** Ends the connection at once. */
-  cut(): void;
+  readonly cut: () => void;
   /** Ends the connection when the statement has ended; the server then rolls back what isn't committed. */
-  close(): void;
-  toError(error: unknown, context: ErrorContext): ServiceError;
+  readonly close: () => void;
+  readonly toError: (error: unknown, context: ErrorContext) => ServiceError;
 }
 
 /**
