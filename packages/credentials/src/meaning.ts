@@ -1,7 +1,8 @@
+import { normalisePem } from '@millrace/egress/pem';
 import { type CredentialType, isJsonObject, type JsonObject, tryParseJson } from '@millrace/engine';
 import type { FieldError } from '@millrace/errors/errors';
 import { type Message, message } from '@millrace/messages';
-import { normalisePem, readPrivateKey } from './http/pem.ts';
+import { readPrivateKey } from './http/pem.ts';
 
 type Check = (isRight: boolean, field: string, fault: Message) => void;
 
@@ -45,6 +46,22 @@ export function checkMeaning(type: CredentialType, fields: JsonObject): FieldErr
       break;
     case 'kafka': {
       const signsIn = fields.mechanism !== 'none';
+      if (fields.mechanism === 'oauth_bearer') {
+        check(isWebAddress(text('token_url'), true), 'token_url', message('service.url_with_fragment'));
+        check(
+          !given('extensions') || EXTENSIONS.test(text('extensions')),
+          'extensions',
+          message('service.credential_extensions'),
+        );
+      }
+      check(
+        given('certificate') === given('private_key'),
+        given('certificate') ? 'private_key' : 'certificate',
+        message('service.credential_certificate_incomplete'),
+      );
+      for (const name of ['certificate', 'private_key', 'authority']) {
+        check(!given(name) || isPem(text(name)), name, message('service.credential_pem'));
+      }
       check(
         given('username') === signsIn,
         'username',
@@ -163,6 +180,9 @@ function isPrivateKey(text: string): boolean {
     return false;
   }
 }
+
+/** `name=value` pairs of SASL/OAUTHBEARER (RFC 7628), separated by commas. */
+const EXTENSIONS = /^\s*[A-Za-z]+\s*=[ !#-+./-~-]*(?:,\s*[A-Za-z]+\s*=[ !#-+./-~-]*){0,9}$/;
 
 function isPem(text: string): boolean {
   return /^-----BEGIN [A-Z0-9 ]+-----$/m.test(normalisePem(text));

@@ -24,7 +24,9 @@ const HOST_PATTERN = '^[A-Za-z0-9]([A-Za-z0-9._-]{0,252}|[0-9A-Fa-f:.]*)$|^\\[[0
 /** Names and addresses with ports, or without: then it is 9092. */
 const BROKERS_PATTERN =
   '^\\s*([A-Za-z0-9._-]+|\\[[0-9A-Fa-f:.]+\\])(:[0-9]{1,5})?(\\s*,\\s*([A-Za-z0-9._-]+|\\[[0-9A-Fa-f:.]+\\])(:[0-9]{1,5})?){0,19}\\s*$';
-const SIGNING_IN = { mechanism: ['plain', 'scram_sha_256', 'scram_sha_512'] };
+const SIGNING_IN = { mechanism: ['plain', 'scram_sha_256', 'scram_sha_512', 'oauth_bearer'] };
+const BY_TOKEN = { mechanism: ['oauth_bearer'] };
+const ENCRYPTED = { tls: ['require', 'verify'] };
 
 function host(title: string, description: string) {
   return Type.String({ title, description, pattern: HOST_PATTERN, maxLength: 255 });
@@ -33,6 +35,13 @@ function host(title: string, description: string) {
 function port(fallback: number) {
   const description = 'TCP port, 1 to 65535.';
   return Type.Integer({ title: 'Port', description, minimum: 1, maximum: 65_535, default: fallback });
+}
+
+/** Of one certificate with those between it and its authority. */
+const MAX_PEM = 65_536;
+
+function multiline<Schema extends object>(schema: Schema): Schema {
+  return { ...schema, 'x-multiline': true };
 }
 
 function tls() {
@@ -142,8 +151,8 @@ export const credentialSchemas = {
       mechanism: labelled(
         choice(
           'Sign-in',
-          'scram_sha_256, scram_sha_512: the password stays here. plain: it is sent, so only with encryption. none: no sign-in.',
-          ['none', 'plain', 'scram_sha_256', 'scram_sha_512'],
+          'scram_sha_256, scram_sha_512: the password stays here. plain: it is sent, so only with encryption. oauth_bearer: a token that the token URL gives to a client. none: no sign-in, or by the certificate.',
+          ['none', 'plain', 'scram_sha_256', 'scram_sha_512', 'oauth_bearer'],
           'scram_sha_512',
         ),
         {
@@ -151,10 +160,48 @@ export const credentialSchemas = {
           plain: 'PLAIN',
           scram_sha_256: 'SCRAM-SHA-256',
           scram_sha_512: 'SCRAM-SHA-512',
+          oauth_bearer: 'OAUTHBEARER',
         },
       ),
-      username: shownFor(optionalText('User name', 'Or the API key of a hosted cluster.', 255), SIGNING_IN),
-      password: shownFor(optionalSecret('Password', 'Or the secret of an API key.'), SIGNING_IN),
+      username: shownFor(
+        optionalText('User name', 'Or the API key of a hosted cluster, or the client ID.', 255),
+        SIGNING_IN,
+      ),
+      password: shownFor(optionalSecret('Password', 'Or the secret of an API key or client.'), SIGNING_IN),
+      token_url: shownFor(
+        optionalText('Token URL', 'Gives tokens for the client ID and its secret (client credentials).'),
+        BY_TOKEN,
+      ),
+      scope: shownFor(optionalText('Scope', 'Separated by spaces. Empty: none.', 4096), BY_TOKEN),
+      extensions: shownFor(
+        optionalText(
+          'Extensions',
+          'What brokers are told besides, such as logicalCluster=lkc-1, identityPoolId=pool-1.',
+          1_000,
+        ),
+        BY_TOKEN,
+      ),
+      certificate: shownFor(
+        multiline(
+          optionalText('Client certificate', 'PEM, shown to brokers that ask for one (mTLS).', MAX_PEM),
+        ),
+        ENCRYPTED,
+      ),
+      private_key: shownFor(
+        multiline(optionalSecret('Private key', 'PEM, of the client certificate.')),
+        ENCRYPTED,
+      ),
+      passphrase: shownFor(optionalSecret('Passphrase', 'Of the private key, if it has one.'), ENCRYPTED),
+      authority: shownFor(
+        multiline(
+          optionalText(
+            "The brokers' authority",
+            'PEM of its certificate, if it is not a public one.',
+            MAX_PEM,
+          ),
+        ),
+        ENCRYPTED,
+      ),
     },
   ),
   ai: fields('AI provider', 'Whose models answer.', {

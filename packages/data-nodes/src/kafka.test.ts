@@ -10,6 +10,8 @@ const credential = {
   username: 'ada',
   password: 'canary',
   tls: 'verify',
+  ...{ token_url: null, scope: null, extensions: null },
+  ...{ certificate: null, private_key: null, passphrase: null, authority: null },
 } as const;
 
 async function send(config: JsonObject, options: Omit<RunOptions, 'config'> = {}) {

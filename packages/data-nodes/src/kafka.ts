@@ -99,6 +99,8 @@ export const kafka = checkedNode({
         username: 'millrace',
         password: 'your-password',
         tls: 'verify',
+        ...{ token_url: null, scope: null, extensions: null },
+        ...{ certificate: null, private_key: null, passphrase: null, authority: null },
       },
       expect: { output: { sent: 1, messages: [{ partition: 0, offset: 0 }] } },
     },

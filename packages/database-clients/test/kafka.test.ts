@@ -19,6 +19,8 @@ const sockets = createGuardedSockets({ allowHosts: ['127.0.0.1'] });
 const service = createKafkaService({ sockets: () => sockets })({ organisationId: 1 });
 const credential = (more: Partial<CredentialOf<'kafka'>> = {}): CredentialOf<'kafka'> => ({
   ...{ type: 'kafka', brokers: cluster.bootstrap, mechanism: 'scram_sha_256', tls: 'off' },
+  ...{ token_url: null, scope: null, extensions: null },
+  ...{ certificate: null, private_key: null, passphrase: null, authority: null },
   ...{ username: 'ada', password: 'canary-pass', ...more },
 });
 const messageOf = (value: string | null, more: Partial<KafkaOrder['messages'][number]> = {}) => ({

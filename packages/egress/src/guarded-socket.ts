@@ -13,7 +13,19 @@ export interface SocketTarget {
   readonly host: string;
   readonly port: number;
   /** Encrypted from the first byte, with the host as server name; with `isVerified` false any certificate is accepted. */
-  readonly tls?: { readonly isVerified: boolean };
+  readonly tls?: TlsTarget;
+}
+
+interface TlsTarget {
+  readonly isVerified: boolean;
+  /** Shown if the other side asks for one; PEM. */
+  readonly identity?: {
+    readonly certificate: string;
+    readonly privateKey: string;
+    readonly passphrase: string | null;
+  };
+  /** Whose certificates are accepted instead of publicly known authorities'; PEM. */
+  readonly authority?: string;
 }
 
 /** Connections for protocols other than HTTP, under the same rules as the guarded HTTP client. */
@@ -98,11 +110,26 @@ function checkTarget({ host, port }: SocketTarget, policy: TargetPolicy): Target
 function encrypted(
   socket: Socket,
   { host }: Target,
-  { isVerified }: NonNullable<SocketTarget['tls']>,
+  { isVerified, identity, authority }: TlsTarget,
   signal: AbortSignal,
 ): Promise<Socket> {
-  const secure = connectTls({ socket, ...tlsIdentity(host), rejectUnauthorized: isVerified });
-  return connected(secure, 'secureConnect', signal);
+  const shown =
+    identity === undefined
+      ? {}
+      : {
+          cert: identity.certificate,
+          key: identity.privateKey,
+          ...(identity.passphrase === null ? {} : { passphrase: identity.passphrase }),
+        };
+  const accepted = authority === undefined ? {} : { ca: authority };
+  const options = { socket, ...tlsIdentity(host), rejectUnauthorized: isVerified, ...shown, ...accepted };
+  try {
+    return connected(connectTls(options), 'secureConnect', signal);
+  } catch (error) {
+    // A certificate or key that can't be read.
+    socket.destroy();
+    throw error;
+  }
 }
 
 /** Resolves with the socket once the event fires; destroys it when it doesn't. */

@@ -183,9 +183,22 @@ export type Credential =
       readonly type: 'kafka';
       /** Of the brokers that are asked first: `host:port`, separated by commas. */
       readonly brokers: string;
-      readonly mechanism: 'none' | 'plain' | 'scram_sha_256' | 'scram_sha_512';
+      readonly mechanism: 'none' | 'plain' | 'scram_sha_256' | 'scram_sha_512' | 'oauth_bearer';
+      /** With `oauth_bearer` the id of the client. */
       readonly username: string | null;
+      /** With `oauth_bearer` the secret of the client. */
       readonly password: string | null;
+      /** Of `oauth_bearer`: where tokens come from, by client credentials. */
+      readonly token_url: string | null;
+      readonly scope: string | null;
+      /** Of `oauth_bearer`: what brokers are told besides the token, as `name=value, name=value`. */
+      readonly extensions: string | null;
+      /** Shown to brokers, PEM; with its key. */
+      readonly certificate: string | null;
+      readonly private_key: string | null;
+      readonly passphrase: string | null;
+      /** Whose certificates are accepted, PEM; null: those of publicly known authorities. */
+      readonly authority: string | null;
       readonly tls: 'off' | 'require' | 'verify';
     }
   | {

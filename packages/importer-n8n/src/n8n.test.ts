@@ -163,6 +163,20 @@ describe('a trigger that listens', () => {
       '{{trigger.data.json.id}} {{trigger.data.process_id}}',
     ],
     [
+      'kafkaTrigger',
+      { topic: 'orders', groupId: 'shop', options: { jsonParseMessage: true, fromBeginning: false } },
+      '={{ $json.message.id }} {{ $json.topic }}',
+      { credential_id: 0, topics: ['orders'], group: 'shop', existing: 'skip' },
+      '{{trigger.data.json.id}} {{trigger.data.topic}}',
+    ],
+    [
+      'kafkaTrigger',
+      { topic: 'orders', groupId: 'shop', options: { jsonParseMessage: true, onlyMessage: true } },
+      '={{ $json.id }}',
+      { credential_id: 0, topics: ['orders'], group: 'shop', existing: 'start' },
+      '{{trigger.data.json.id}}',
+    ],
+    [
       'redisTrigger',
       { channels: 'orders' },
       '={{ $json.message }} {{ $json.channel }}',

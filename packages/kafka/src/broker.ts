@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
-import type { GuardedSockets } from '@millrace/egress/guarded-socket';
+import type { GuardedSockets, SocketTarget } from '@millrace/egress/guarded-socket';
+import { normalisePem } from '@millrace/egress/pem';
 import { type CredentialOf, HttpClientError, ServiceError } from '@millrace/engine';
 import { message } from '@millrace/messages';
 import { ByteReader, ByteWriter, KafkaProtocolError } from './bytes.ts';
@@ -16,7 +17,8 @@ import {
   saslHandshake,
   type Versions,
 } from './protocol/request.ts';
-import { SaslError, type SaslMechanism, signIn } from './sasl.ts';
+import { type Login, SaslError, type SaslMechanism, signIn } from './sasl.ts';
+import type { TokenSource } from './token.ts';
 
 /** Largest answer that has messages; brokers give a whole batch even if it is larger than what was asked for. */
 export const MAX_FETCH_BYTES = 8 * 1024 * 1024;
@@ -92,10 +94,10 @@ export class BrokerConnection {
   static async open(
     { sockets, credential, signal }: BrokerOptions,
     address: BrokerAddress,
+    tokens: TokenSource,
   ): Promise<BrokerConnection> {
     const where = nameOf(address);
-    const { tls } = credential;
-    const target = { ...address, ...(tls === 'off' ? {} : { tls: { isVerified: tls === 'verify' } }) };
+    const target = { ...address, ...encryptionOf(credential) };
     const socket = await sockets.connect(target, signal).catch((error: unknown) => {
       const isPassing =
         error instanceof HttpClientError && ['timeout', 'connection_failed'].includes(error.code);
@@ -108,7 +110,7 @@ export class BrokerConnection {
       if (signal.aborted) throw new Error('the connection is no longer wanted');
       const { versions } = await connection.call(apiVersions());
       connection.#versions = versions;
-      await connection.#signIn(credential);
+      await connection.#signIn(credential, tokens);
       return connection;
     } catch (error) {
       connection.close();
@@ -267,7 +269,8 @@ export class BrokerConnection {
     }
   }
 
-  async #signIn({ mechanism, username, password }: BrokerOptions['credential']): Promise<void> {
+  async #signIn(credential: BrokerOptions['credential'], tokens: TokenSource): Promise<void> {
+    const { mechanism, username, password } = credential;
     if (mechanism === 'none') return;
     const name = MECHANISMS[mechanism];
     const { error, mechanisms } = await this.call(saslHandshake(name));
@@ -288,7 +291,11 @@ export class BrokerConnection {
       throw new ServiceError('kafka_auth_failed', message('ports.sign_in_refused', { host: this.where }));
     };
     try {
-      await signIn({ mechanism: name, username: username ?? '', password: password ?? '' }, ask);
+      const login: Login =
+        name === 'OAUTHBEARER'
+          ? { mechanism: name, token: await tokens.get(), extensions: extensionsOf(credential.extensions) }
+          : { mechanism: name, username: username ?? '', password: password ?? '' };
+      await signIn(login, ask);
     } catch (error) {
       if (!(error instanceof SaslError)) throw error;
       throw new ServiceError(
@@ -299,8 +306,34 @@ export class BrokerConnection {
   }
 }
 
+/** How connections to brokers are encrypted, and what they are shown. */
+function encryptionOf(credential: CredentialOf<'kafka'>): Pick<SocketTarget, 'tls'> {
+  const { tls, certificate, private_key: privateKey, passphrase, authority } = credential;
+  if (tls === 'off') return {};
+  const identity =
+    certificate == null || privateKey == null
+      ? {}
+      : {
+          identity: {
+            certificate: normalisePem(certificate),
+            privateKey: normalisePem(privateKey),
+            passphrase: passphrase ?? null,
+          },
+        };
+  const own = authority == null ? {} : { authority: normalisePem(authority) };
+  return { tls: { isVerified: tls === 'verify', ...identity, ...own } };
+}
+
+function extensionsOf(text: string | null | undefined): readonly (readonly [string, string])[] {
+  return (text ?? '').split(',').flatMap((pair) => {
+    const [name = '', ...value] = pair.split('=');
+    return name.trim() === '' ? [] : [[name.trim(), value.join('=').trim()] as const];
+  });
+}
+
 const MECHANISMS = {
   plain: 'PLAIN',
   scram_sha_256: 'SCRAM-SHA-256',
   scram_sha_512: 'SCRAM-SHA-512',
+  oauth_bearer: 'OAUTHBEARER',
 } as const satisfies Record<Exclude<CredentialOf<'kafka'>['mechanism'], 'none'>, SaslMechanism>;

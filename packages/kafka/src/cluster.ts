@@ -3,6 +3,7 @@ import { message } from '@millrace/messages';
 import { BrokerConnection, type BrokerOptions } from './broker.ts';
 import { check, nameOf, refusal } from './errors.ts';
 import { type BrokerAddress, findCoordinator, metadata } from './protocol/metadata.ts';
+import { TokenSource } from './token.ts';
 
 /** Brokers that are connected to at once: leaders of what is read. */
 const MAX_CONNECTIONS = 50;
@@ -19,8 +20,11 @@ export class KafkaCluster {
   #addresses: ReadonlyMap<number, BrokerAddress> = new Map();
   #first: BrokerConnection;
 
-  private constructor(options: BrokerOptions, first: BrokerConnection) {
+  readonly #tokens: TokenSource;
+
+  private constructor(options: BrokerOptions, first: BrokerConnection, tokens: TokenSource) {
     this.#options = options;
+    this.#tokens = tokens;
     this.#first = first;
   }
 
@@ -30,9 +34,10 @@ export class KafkaCluster {
    */
   static async open(options: BrokerOptions): Promise<KafkaCluster> {
     let failed: unknown;
+    const tokens = new TokenSource(options);
     for (const address of brokersOf(options.credential.brokers)) {
       try {
-        return new KafkaCluster(options, await BrokerConnection.open(options, address));
+        return new KafkaCluster(options, await BrokerConnection.open(options, address, tokens), tokens);
       } catch (error) {
         failed ??= error;
         // Another broker says the same.
@@ -108,7 +113,7 @@ export class KafkaCluster {
   /** A broker says under which name it is reached; that it doesn't work from here is the most common mistake. */
   async #open(address: BrokerAddress): Promise<BrokerConnection> {
     try {
-      return await BrokerConnection.open(this.#options, address);
+      return await BrokerConnection.open(this.#options, address, this.#tokens);
     } catch (error) {
       const isReachable = error instanceof ServiceError && error.code !== 'kafka_connection_failed';
       if (isReachable || this.#options.signal.aborted) throw error;

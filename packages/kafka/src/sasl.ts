@@ -1,7 +1,7 @@
 import { createHash, createHmac, pbkdf2, randomBytes, timingSafeEqual } from 'node:crypto';
 import { promisify } from 'node:util';
 
-export type SaslMechanism = 'PLAIN' | 'SCRAM-SHA-256' | 'SCRAM-SHA-512';
+export type SaslMechanism = 'PLAIN' | 'SCRAM-SHA-256' | 'SCRAM-SHA-512' | 'OAUTHBEARER';
 
 /** The broker doesn't know the password either, or isn't what it claims to be. */
 export class SaslError extends Error {
@@ -12,22 +12,34 @@ export class SaslError extends Error {
 const MIN_ITERATIONS = 4_096;
 const MAX_ITERATIONS = 200_000;
 
-export interface Login {
-  readonly mechanism: SaslMechanism;
-  readonly username: string;
-  readonly password: string;
-}
+export type Login =
+  | {
+      readonly mechanism: Exclude<SaslMechanism, 'OAUTHBEARER'>;
+      readonly username: string;
+      readonly password: string;
+    }
+  | {
+      readonly mechanism: 'OAUTHBEARER';
+      readonly token: string;
+      /** What the broker is told besides. */
+      readonly extensions: readonly (readonly [name: string, value: string])[];
+    };
 
 /**
- * Signs in (RFC 4616, RFC 5802). With SCRAM the password never leaves, and the broker must prove that it knows it.
+ * Signs in (RFC 4616, RFC 5802, RFC 7628). With SCRAM the password never leaves, and the broker must prove that it knows it.
  * @param ask sends what the client says, and resolves with what the broker answers
  * @throws SaslError, and what `ask` throws
  */
 export async function signIn(
-  { mechanism, username, password }: Login,
+  login: Login,
   ask: (said: Buffer) => Promise<Buffer>,
   clientNonce = randomBytes(24).toString('base64'),
 ): Promise<void> {
+  if (login.mechanism === 'OAUTHBEARER') {
+    await showToken(login, ask);
+    return;
+  }
+  const { mechanism, username, password } = login;
   if (mechanism === 'PLAIN') {
     await ask(Buffer.from(`\0${username}\0${password}`));
     return;
@@ -50,6 +62,22 @@ export async function signIn(
   if (given.length !== wanted.length || !timingSafeEqual(given, wanted)) {
     throw new SaslError('the broker could not prove that it knows the password');
   }
+}
+
+/** Separates what a client says with OAUTHBEARER. */
+const SEPARATOR = '\u0001';
+
+async function showToken(
+  { token, extensions }: Extract<Login, { mechanism: 'OAUTHBEARER' }>,
+  ask: (said: Buffer) => Promise<Buffer>,
+): Promise<void> {
+  const more = extensions.map(([name, value]) => `${name}=${value}${SEPARATOR}`).join('');
+  const said = `n,,${SEPARATOR}auth=Bearer ${token}${SEPARATOR}${more}${SEPARATOR}`;
+  const answer = await ask(Buffer.from(said));
+  if (answer.length === 0) return;
+  // A refusal is an answer that has to be acknowledged; only then does the broker say that the sign-in has failed.
+  await ask(Buffer.from(SEPARATOR));
+  throw new SaslError('the broker did not accept the token');
 }
 
 function readChallenge(said: string, clientNonce: string) {

@@ -1,10 +1,11 @@
-import { createServer } from 'node:net';
+import { createServer as createHttpServer } from 'node:http';
+import { type AddressInfo, createServer } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { createGuardedSockets } from '@millrace/egress/guarded-socket';
 import type { CredentialOf } from '@millrace/engine';
 import { KafkaTestCluster } from '@millrace/testing/kafka/broker';
 import { In, Out } from '@millrace/testing/kafka/wire';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { TEST_CERTIFICATE, TEST_KEY, trustTestCertificate } from '../../ports/test/certificate.ts';
 import { KafkaCluster } from '../src/cluster.ts';
 import { type ConsumerOptions, KafkaConsumer } from '../src/consumer.ts';
@@ -29,6 +30,8 @@ const credential = (more: Partial<CredentialOf<'kafka'>> = {}): CredentialOf<'ka
     username: null,
     password: null,
     tls: 'off',
+    ...{ token_url: null, scope: null, extensions: null },
+    ...{ certificate: null, private_key: null, passphrase: null, authority: null },
   },
   ...more,
 });
@@ -222,6 +225,116 @@ test('encrypts, and checks certificates if it is to', async () => {
   }
   await expect(connect({ brokers })).rejects.toMatchObject({ code: 'kafka_connection_failed' });
   await secure.stop();
+});
+
+test('shows a certificate where brokers ask for one, and accepts those of an authority of its own', async () => {
+  const mutual = await KafkaTestCluster.start({
+    tls: { cert: TEST_CERTIFICATE, key: TEST_KEY, ca: TEST_CERTIFICATE },
+  });
+  mutual.topic('orders');
+  const brokers = mutual.bootstrap;
+  const known = { brokers, tls: 'verify', authority: TEST_CERTIFICATE } as const;
+  await expect(connect(known)).rejects.toMatchObject({ code: 'kafka_connection_failed' });
+  // Pasted into a field of one line.
+  const certificate = TEST_CERTIFICATE.replaceAll('\n', ' ');
+  const made = await connect({ ...known, certificate, private_key: TEST_KEY });
+  expect((await made.leaders(['orders'])).size).toBe(1);
+  made.close();
+  const broken = { ...known, certificate: TEST_CERTIFICATE, private_key: TEST_CERTIFICATE };
+  await expect(connect(broken)).rejects.toMatchObject({ code: 'kafka_connection_failed' });
+  await mutual.stop();
+});
+
+describe('with OAUTHBEARER', () => {
+  const SAID = '\u0001logicalCluster=lkc-1\u0001';
+  /** A server that gives tokens, one after the other. */
+  async function tokenServer(answers: readonly { status?: number; body: unknown }[]) {
+    const asked: { authorization: string | undefined; body: string }[] = [];
+    const server = createHttpServer((request, response) => {
+      let body = '';
+      request.on('data', (piece) => {
+        body += String(piece);
+      });
+      request.once('end', () => {
+        const { status = 200, body: answer } = answers[Math.min(asked.length, answers.length - 1)] ?? {
+          body: {},
+        };
+        asked.push({ authorization: request.headers.authorization, body });
+        response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(answer));
+      });
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    onTestFinished(() => void server.close());
+    return { asked, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/token?tenant=a` };
+  }
+  const client = (url: string) =>
+    ({
+      mechanism: 'oauth_bearer',
+      ...{ username: 'mill race', password: 'a:secret', token_url: url },
+      ...{ scope: 'kafka', extensions: 'logicalCluster=lkc-1' },
+    }) as const;
+
+  test('signs in at every broker with one token of the client', async () => {
+    cluster.mechanisms = ['OAUTHBEARER'];
+    cluster.accounts.push({ username: SAID.slice(1), password: 'token-1' });
+    cluster.produce('orders', [{ value: 'a' }], 3);
+    const { asked, url } = await tokenServer([{ body: { access_token: 'token-1', expires_in: 3_600 } }]);
+    const made = await KafkaConsumer.open(await connect(client(url)), {
+      ...{ group: 'shop', instanceId: 'one', topics: ['orders'], existing: 'start', known: new Map() },
+    });
+    open.push(made);
+    expect(await read(made, 1)).toEqual(['a']);
+    expect(asked).toEqual([
+      {
+        authorization: `Basic ${Buffer.from('mill%20race:a%3Asecret').toString('base64')}`,
+        body: 'grant_type=client_credentials&scope=kafka',
+      },
+    ]);
+  });
+
+  test('fetches another token once one is about to end', async () => {
+    cluster.mechanisms = ['OAUTHBEARER'];
+    cluster.accounts.push(
+      { username: SAID.slice(1), password: 'token-1' },
+      { username: SAID.slice(1), password: 'token-2' },
+    );
+    const { asked, url } = await tokenServer([
+      { body: { access_token: 'token-1', expires_in: 20 } },
+      { body: { access_token: 'token-2', expires_in: 3_600 } },
+    ]);
+    const made = await connect(client(url));
+    await made.coordinator('shop');
+    expect(asked).toHaveLength(2);
+    made.close();
+  });
+
+  test('says who refuses: the token URL, or the broker', async () => {
+    cluster.mechanisms = ['OAUTHBEARER'];
+    cluster.accounts.push({ username: '', password: 'another' });
+    const { url } = await tokenServer([{ status: 401, body: { error: 'invalid_client' } }]);
+    await expect(connect(client(url))).rejects.toMatchObject({
+      code: 'kafka_auth_failed',
+      message: expect.stringContaining('status 401, invalid_client'),
+    });
+    const gives = await tokenServer([{ body: { access_token: 'token-1' } }]);
+    const refused = await connect(client(gives.url)).catch((error: unknown) => error);
+    expect(refused).toMatchObject({ code: 'kafka_auth_failed' });
+    expect(String(refused)).not.toContain('token-1');
+    // What would say more than a token is none.
+    const evil = await tokenServer([{ body: { access_token: 'a\u0001auth=x' } }]);
+    await expect(connect(client(evil.url))).rejects.toMatchObject({ code: 'kafka_auth_failed' });
+    const large = await tokenServer([{ body: { access_token: 'a'.repeat(70_000) } }]);
+    await expect(connect(client(large.url))).rejects.toMatchObject({ code: 'kafka_connection_failed' });
+  });
+
+  test('asks only permitted addresses for tokens', async () => {
+    cluster.mechanisms = ['OAUTHBEARER'];
+    cluster.accounts.push({ username: '', password: 'x' });
+    const { asked, url } = await tokenServer([{ body: {} }]);
+    const elsewhere = url.replace('127.0.0.1', 'localhost');
+    await expect(connect(client(elsewhere))).rejects.toMatchObject({ code: 'target_not_allowed' });
+    expect(asked).toEqual([]);
+  });
 });
 
 test('tries the brokers of a credential one after the other', async () => {

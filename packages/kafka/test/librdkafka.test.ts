@@ -67,7 +67,11 @@ describe.skipIf(!hasKcat)('librdkafka', () => {
     }
     const cluster = await KafkaCluster.open({
       sockets: createGuardedSockets({ allowHosts: ['127.0.0.1'] }),
-      credential: { type: 'kafka', brokers, mechanism: 'none', username: null, password: null, tls: 'off' },
+      credential: {
+        ...{ type: 'kafka', brokers, mechanism: 'none', username: null, password: null, tls: 'off' },
+        ...{ token_url: null, scope: null, extensions: null },
+        ...{ certificate: null, private_key: null, passphrase: null, authority: null },
+      },
       signal: new AbortController().signal,
     });
     const options = {

@@ -1,3 +1,4 @@
+import { normalisePem } from '@millrace/egress/pem';
 import {
   type AuthenticatedRequest,
   type HttpClient,
@@ -19,7 +20,6 @@ import type { SealedRow } from '../store.ts';
 import { awsHeaders } from './aws.ts';
 import { digestHeader } from './digest.ts';
 import { signJwt } from './jwt.ts';
-import { normalisePem } from './pem.ts';
 
 /** What authenticating requests needs from the process. */
 export interface Authenticator {

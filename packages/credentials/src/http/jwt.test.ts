@@ -1,8 +1,8 @@
 import { generateKeyPairSync } from 'node:crypto';
+import { normalisePem } from '@millrace/egress/pem';
 import { jwtVerify } from 'jose';
 import { describe, expect, test } from 'vitest';
 import { signJwt } from './jwt.ts';
-import { normalisePem } from './pem.ts';
 
 const NOW = Date.parse('2026-01-01T00:00:00Z');
 const CLAIMS = {

@@ -202,7 +202,8 @@ const STATIC_DATA = /\$getWorkflowStaticData|\bgetWorkflowStaticData/;
 
 function runCode(step: Step): readonly Out[] {
   if (step.text('language').startsWith('python')) return runPython(step);
-  const code = withoutModules(step.text('jsCode') || step.text('functionCode'));
+  const given = withoutModules(step.text('jsCode') || step.text('functionCode'));
+  const code = withoutPassedFiles(given);
   const isPerItem = step.text('mode') === 'runOnceForEachItem';
   const remembers = STATIC_DATA.test(code);
   const foreign = foreignPartOf(remembers ? code.replace(new RegExp(STATIC_DATA, 'g'), '') : code);
@@ -212,7 +213,20 @@ function runCode(step: Step): readonly Out[] {
     ? codeWithMemory(step, body)
     : `nodes.${step.addCode(`${body}\nreturn results;`)}.output.result`;
   const isSingle = step.input === null || step.input.kind === 'one';
-  return isSingle && returnsOne(code, isPerItem) ? [step.one(extend(path, ['0']))] : [step.many(path)];
+  if (!isSingle || !returnsOne(code, isPerItem)) return [step.many(path)];
+  const out = step.one(extend(path, ['0']));
+  const files = code === given ? undefined : step.input?.files;
+  return [files === undefined ? out : { ...out, ref: { ...out.ref, files } }];
+}
+
+/** Where code names the item that it got. */
+const PASSED_FILES =
+  /(?<=[{,]\s*)binary\s*:\s*(?:\$input\s*\.\s*(?:item|first\(\)|all\(\)\s*\[\s*0\s*\])|items\s*\[\s*0\s*\]|item)\s*\??\.\s*binary\b(?:\s*(?:\|\||\?\?)\s*\{\s*\})?\s*(?:,|(?=\}))/g;
+
+/** Code that only passes on the files of its item does so by itself here: they aren't part of what it returns. */
+function withoutPassedFiles(code: string): string {
+  // An item that is another node's is another item.
+  return /\bitem\s*=(?!=)\s*\$\(/.test(code) ? code : code.replace(PASSED_FILES, '');
 }
 
 /** The one thing of a module that the sandbox has as well. */
@@ -250,7 +264,7 @@ function returnsOne(code: string, isPerItem: boolean): boolean {
   if (last.startsWith('{')) return true;
   if (!/^\[\s*(?:\{|$)/.test(last)) return false;
   const tail = code.slice(code.lastIndexOf('return'));
-  return (tail.match(/\bjson\s*:/g)?.length ?? 0) <= 1 && !/\.\.\.|\.map\(/.test(tail.slice(0, 60));
+  return (tail.match(/\bjson['"]?\s*:/g)?.length ?? 0) <= 1 && !/\.\.\.|\.map\(/.test(tail.slice(0, 60));
 }
 
 function wait(step: Step): readonly Out[] {

@@ -15,6 +15,40 @@ function chain(nodes: { readonly [name: string]: Sketch }) {
   );
 }
 
+describe('code of n8n between files', () => {
+  const between = (jsCode: string) =>
+    chain({
+      Start: START,
+      Get: GET,
+      Code: { type: 'code', version: 2, parameters: { jsCode } },
+      Rows: { type: 'extractFromFile', parameters: { operation: 'csv' } },
+    });
+
+  it.each([
+    'return [{ json: { name: $json.name }, binary: $input.item.binary }];',
+    'const item = $input.first();\nreturn { binary: item.binary || {}, json: {} };',
+    'return [{\n  json: items[0].json,\n  binary: items[0].binary,\n}];',
+  ])('passes them on where it says no more than that: %s', (jsCode) => {
+    const result = between(jsCode);
+    expect(outcomeOf(result, 'Code')?.kind).toBe('mapped');
+    expect(configOf(result, 'Code')?.code).not.toMatch(/\.\s*binary\b/);
+    expect(configOf(result, 'Rows')?.file).toBe('{{nodes.get.output.body}}');
+  });
+
+  it.each([
+    'return [{ json: { text: atob($input.item.binary.data.data) } }];',
+    "const item = $('Start').first();\nreturn [{ json: {}, binary: item.binary }];",
+  ])("isn't imported where it reads them, or passes on those of other items: %s", (jsCode) => {
+    expect(outcomeOf(between(jsCode), 'Code')).toMatchObject({ kind: 'dropped' });
+  });
+
+  it('of lists passes on the items without files, and who reads them is told', () => {
+    const result = between('return $input.all().map((item) => ({ json: item.json, binary: item.binary }));');
+    expect(outcomeOf(result, 'Code')?.kind).toBe('mapped');
+    expect(outcomeOf(result, 'Rows')).toMatchObject({ kind: 'dropped' });
+  });
+});
+
 describe('files of n8n', () => {
   it('are downloaded as files if the next node reads them, also behind a branch and fields that are set', () => {
     const set = { assignments: { assignments: [{ name: 'a', value: '1', type: 'string' }] } };

@@ -210,9 +210,14 @@ export function feedsFile({ started, workflow }: Compiler, node: N8nNode): boole
       if (link.from !== at || next === undefined || seen.has(next.name)) continue;
       seen.add(next.name);
       if (readsFile(next)) return true;
-      if (PASSES_ON.has(next.kind)) open.push(next.name);
+      if (PASSES_ON.has(next.kind) || passesFilesOn(next)) open.push(next.name);
     }
   return false;
+}
+
+/** Whether code passes on the files that its items have. */
+function passesFilesOn({ kind, parameters }: N8nNode): boolean {
+  return kind === 'code' && /\.\s*binary\b/.test(asText(parameters.jsCode));
 }
 
 const PASSES_ON = new Set(['if', 'switch', 'filter', 'noOp', 'merge', 'wait']);

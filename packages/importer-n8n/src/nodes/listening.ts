@@ -5,15 +5,19 @@ import { arrayOf, type N8nNode, objectOf, textOf } from '../read.ts';
 
 /** A trigger that listens, and where what n8n gives is found here. */
 export interface ListeningPlan {
-  readonly type: 'trigger.email' | 'trigger.mqtt' | 'trigger.postgresql' | 'trigger.redis';
+  readonly type: 'trigger.email' | 'trigger.kafka' | 'trigger.mqtt' | 'trigger.postgresql' | 'trigger.redis';
   readonly config: { readonly [name: string]: JsonValue };
-  readonly shape: Shape;
-  readonly path: 'trigger.data';
+  /** Absent: what is at the path is the item. */
+  readonly shape?: Shape;
+  readonly path: string;
   readonly notes: readonly Message[];
 }
 
-const PLANS: { readonly [kind: string]: (node: N8nNode) => Omit<ListeningPlan, 'path'> } = {
+type Plan = Omit<ListeningPlan, 'path' | 'shape'> & Partial<Pick<ListeningPlan, 'path' | 'shape'>>;
+
+const PLANS: { readonly [kind: string]: (node: N8nNode) => Plan | null } = {
   emailReadImap: mailbox,
+  kafkaTrigger: kafkaTopic,
   mqttTrigger: topics,
   postgresTrigger: channels,
   redisTrigger: stream,
@@ -21,12 +25,12 @@ const PLANS: { readonly [kind: string]: (node: N8nNode) => Omit<ListeningPlan, '
 
 /** Null if the node doesn't listen, or to nothing that can be listened to here. */
 export function listeningOf(node: N8nNode): ListeningPlan | null {
-  const plan = Object.hasOwn(PLANS, node.kind) ? PLANS[node.kind]?.(node) : undefined;
-  if (plan === undefined) return null;
-  return { ...plan, path: 'trigger.data', notes: [message('import.choose_credential'), ...plan.notes] };
+  const plan = Object.hasOwn(PLANS, node.kind) ? (PLANS[node.kind]?.(node) ?? null) : null;
+  if (plan === null) return null;
+  return { path: 'trigger.data', ...plan, notes: [message('import.choose_credential'), ...plan.notes] };
 }
 
-function mailbox({ parameters }: N8nNode): Omit<ListeningPlan, 'path'> {
+function mailbox({ parameters }: N8nNode): Plan {
   const options = objectOf(parameters.options);
   const rules = textOf(options.customEmailConfig) ?? '["UNSEEN"]';
   const isSimple = (textOf(parameters.format) ?? 'simple') === 'simple';
@@ -56,7 +60,7 @@ function mailbox({ parameters }: N8nNode): Omit<ListeningPlan, 'path'> {
   };
 }
 
-function topics({ parameters }: N8nNode): Omit<ListeningPlan, 'path'> {
+function topics({ parameters }: N8nNode): Plan {
   const listed = fixed(parameters.topics, '').split(',');
   // A number after a colon is n8n's way to say the quality of service.
   const names = listed.map((each) => each.trim().replace(/:[012]$/, '')).filter((each) => each !== '');
@@ -69,7 +73,28 @@ function topics({ parameters }: N8nNode): Omit<ListeningPlan, 'path'> {
   };
 }
 
-function channels({ parameters }: N8nNode): Omit<ListeningPlan, 'path'> {
+/** Null if messages are in a format that a registry describes: they can't be read here. */
+function kafkaTopic({ parameters }: N8nNode): Plan | null {
+  if (parameters.useSchemaRegistry === true) return null;
+  const options = objectOf(parameters.options);
+  const value = options.jsonParseMessage === true ? 'json' : 'text';
+  const topic = fixed(parameters.topic, '');
+  return {
+    type: 'trigger.kafka',
+    config: {
+      credential_id: 0,
+      topics: topic === '' ? [] : [topic],
+      group: fixed(parameters.groupId, ''),
+      existing: options.fromBeginning === false ? 'skip' : 'start',
+    },
+    ...(options.onlyMessage === true
+      ? { path: `trigger.data.${value}` }
+      : { shape: { message: [value], topic: ['topic'], headers: ['headers'] } }),
+    notes: [],
+  };
+}
+
+function channels({ parameters }: N8nNode): Plan {
   const makesTrigger = textOf(parameters.triggerMode) === 'createTrigger';
   const given = makesTrigger ? objectOf(parameters.additionalFields).channelName : parameters.channelName;
   const channel = fixed(given, '');
@@ -81,7 +106,7 @@ function channels({ parameters }: N8nNode): Omit<ListeningPlan, 'path'> {
   };
 }
 
-function stream({ parameters }: N8nNode): Omit<ListeningPlan, 'path'> {
+function stream({ parameters }: N8nNode): Plan {
   const given = parameters.channels;
   const [first = ''] = Array.isArray(given)
     ? arrayOf(given).map((each) => fixed(each, ''))

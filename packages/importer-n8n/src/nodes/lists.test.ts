@@ -45,3 +45,32 @@ it('texts of a list are joined by what the node names, without empty ones', () =
   expect(run({ x: ['a', '', null, 2], n: 4 })).toEqual({ x: 'a | 2', n: 4 });
   expect(run([{ x: [{ b: 1 }] }])).toEqual([{ x: '{"b":1}' }]);
 });
+
+it.each([
+  ['in the first version', { mode: 'removeKeyMatches', propertyName1: 'id', propertyName2: 'key' }, 1],
+  [
+    'now',
+    {
+      ...{ mode: 'combine', joinMode: 'keepNonMatches', outputDataFrom: 'input1' },
+      mergeByFields: { values: [{ field1: 'id', field2: 'key' }] },
+    },
+    2.1,
+  ],
+])('items that the other list has are left out: %s', (_when, parameters, version) => {
+  const code = { type: 'code', version: 2, parameters: { jsCode: 'return [];' } };
+  const sketch = n8n({ Start: START, A: code, B: code, Here: { type: 'merge', version, parameters } }, [
+    ['Start', 'A'],
+    ['Start', 'B'],
+    ['A', 'Here'],
+  ]);
+  const connections = sketch.connections as { [name: string]: object };
+  connections.B = { main: [[{ node: 'Here', type: 'main', index: 1 }]] };
+  const config = configOf(read({ ...sketch, connections: connections as never }), 'Here');
+  const lists = [
+    [{ id: 1 }, { id: 2 }],
+    [{ key: 2 }, { key: 3 }],
+  ];
+  const input = { ...(config?.input as object), lists };
+  const made = runInNewContext(`(() => {${asText(config?.code)}})()`, { input }) as unknown;
+  expect(made).toEqual([{ id: 1 }]);
+});

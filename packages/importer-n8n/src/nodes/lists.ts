@@ -255,6 +255,7 @@ const enriched = (list, others, flip) => list.map((one) => ({ ...one, ...others.
 switch (input.join) {
   case 'keepNonMatches': return [...lonely(left, right), ...lonely(right, left, true)];
   case 'keepEverything': return [...pairs, ...lonely(left, right), ...lonely(right, left, true)];
+  case 'keepFirstNonMatches': return lonely(left, right);
   case 'enrichInput1': return enriched(left, right);
   case 'enrichInput2': return enriched(right, left, true);
   default: return pairs;
@@ -281,6 +282,12 @@ function merge(step: Step): readonly Out[] {
   const isOne = areOnes && refs.length > 0 && (how.code === 'position' || how.code === 'all');
   return [isOne ? step.one(`${path}[0]`) : step.many(path)];
 }
+
+/** What version 1 did with items of the same key. */
+const KEY_JOINS: { readonly [mode: string]: string } = {
+  mergeByKey: 'enrichInput1',
+  removeKeyMatches: 'keepFirstNonMatches',
+};
 
 /** The items of an input; null if its branch wasn't taken. */
 function presentItems(step: Step, input: number): JsonValue {
@@ -325,15 +332,19 @@ function howToMerge(
       });
       const fields = [...simple, ...pairs];
       if (fields.length === 0) return null;
-      return { code: 'fields', more: { fields, join: step.text('joinMode', 'keepMatches') } };
+      const join = step.text('joinMode', 'keepMatches');
+      const kept = step.text('outputDataFrom', 'both');
+      const isFirst = join === 'keepNonMatches' && kept === 'input1';
+      return { code: 'fields', more: { fields, join: isFirst ? 'keepFirstNonMatches' : join } };
     }
     case 'mergeByKey':
     case 'keepKeyMatches':
+    case 'removeKeyMatches':
       return {
         code: 'fields',
         more: {
           fields: [[step.text('propertyName1'), step.text('propertyName2')]],
-          join: mode === 'mergeByKey' ? 'enrichInput1' : 'keepMatches',
+          join: KEY_JOINS[mode] ?? 'keepMatches',
         },
       };
     default:

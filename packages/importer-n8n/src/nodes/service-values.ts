@@ -1,5 +1,6 @@
 import { isJsonObject, type JsonValue } from '@millrace/engine';
 import { message } from '@millrace/messages';
+import { jsonParam } from '../json-text.ts';
 import { arrayOf, asText, objectOf, textOf } from '../read.ts';
 import { type Step, Unmappable } from '../step.ts';
 
@@ -79,6 +80,43 @@ export const CONVERTERS: {
         (path.startsWith('metrics') ? 'totalUsers' : 'date'),
     })),
   baserow_fields: rowFields,
+  nocodb_fields: (step) =>
+    step.text('dataToSend', 'defineBelow') === 'autoMapInputData'
+      ? step.item()
+      : pairsAt(step, 'fieldsUi.fieldValues', 'fieldName', 'fieldValue'),
+  json: (step, path) => {
+    const value = step.raw(path);
+    return value === undefined || value === '' ? {} : (jsonParam(step, value) ?? step.value(value));
+  },
+  chat_messages: (step, path) =>
+    arrayOf(step.raw(path)).map((each) => {
+      const { role, content } = objectOf(each);
+      return { role: step.value(role ?? 'user'), content: step.value(content ?? '') };
+    }),
+  // The root is the empty path.
+  dropbox_path: (step, path) => {
+    const value = step.param(path, '');
+    return value === '/' ? '' : value;
+  },
+  // A name such as owner/actor has a tilde in addresses.
+  apify_actor: (step, path) => {
+    const value = step.chosen(path);
+    return typeof value === 'string' && !value.includes('{{') ? value.replace('/', '~') : value;
+  },
+  firecrawl_formats: (step, path) => {
+    const formats = arrayOf(step.raw(path)).map((each) => textOf(objectOf(each).type) ?? 'markdown');
+    return formats.length === 0 ? undefined : formats;
+  },
+  linkedin_author: (step, path) => {
+    const isOrganisation = step.text('postAs', 'person') === 'organization';
+    const id = step.chosen(isOrganisation ? 'organization' : path);
+    return `urn:li:${isOrganisation ? 'organization' : 'person'}:${asText(id)}`;
+  },
+  linkedin_text: (step, path) => {
+    // An image is uploaded by two more calls, which know where to only from each other.
+    if (step.text('shareMediaCategory', 'NONE') === 'IMAGE') throw new Unmappable(message('import.no_files'));
+    return step.param(path, '');
+  },
   erpnext_fields: (step) => pairsAt(step, 'properties.customProperty', 'field', 'value'),
   perspective: (step) =>
     Object.fromEntries(

@@ -105,8 +105,5 @@ describe('SQL with expressions', () => {
     ]);
     const evil = queried({ ...insert, columns: 'id]) VALUES (1); DROP TABLE t --' }, 'microsoftSql');
     expect(evil.outcome).toMatchObject({ kind: 'dropped' });
-    expect(queried({ ...insert, operation: 'update' }, 'microsoftSql').outcome).toMatchObject({
-      kind: 'dropped',
-    });
   });
 });

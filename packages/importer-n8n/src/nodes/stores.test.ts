@@ -17,6 +17,30 @@ function imported(type: string, parameters: JsonObject) {
   );
 }
 
+describe("n8n's Kafka", () => {
+  it('sends the item, or a text, with key and headers', () => {
+    const whole = imported('kafka', { topic: 'orders' });
+    expect(configOf(whole, 'Store')).toEqual({
+      credential_id: 0,
+      topic: 'orders',
+      messages: ['{{nodes.item.output}}'],
+    });
+    const text = imported('kafka', {
+      ...{ topic: 'orders', sendInputData: false, message: '=of {{ $json.name }}', useKey: true },
+      key: '={{ $json.id }}',
+      headersUi: { headerValues: [{ key: 'kind', value: 'order' }] },
+    });
+    expect(configOf(text, 'Store')).toMatchObject({
+      messages: ['of {{nodes.item.output.name}}'],
+      key: '{{nodes.item.output.id | string}}',
+      headers: { kind: 'order' },
+    });
+    expect(outcomeOf(imported('kafka', { topic: 'a', useSchemaRegistry: true }), 'Store')?.kind).toBe(
+      'dropped',
+    );
+  });
+});
+
 describe("n8n's Redis", () => {
   it.each<[JsonObject, JsonObject]>([
     [

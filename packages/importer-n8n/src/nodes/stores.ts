@@ -2,6 +2,7 @@ import { isJsonObject, type JsonValue } from '@millrace/engine';
 import { insideOf, template } from '@millrace/importer-kit/refs';
 import { message } from '@millrace/messages';
 import { jsonParam } from '../json-text.ts';
+import { arrayOf, objectOf, textOf } from '../read.ts';
 import { type Step, Unmappable } from '../step.ts';
 
 /** A setting that takes text: a template alone would keep a number's type. */
@@ -133,4 +134,30 @@ function fieldsOf(step: Step, ...more: readonly string[]): { [name: string]: Jso
   }
   const names = [...named.split(','), ...more].map((name) => name.trim()).filter((name) => name !== '');
   return Object.fromEntries(names.map((name) => [name, step.value(`={{ $json[${JSON.stringify(name)}] }}`)]));
+}
+
+/** n8n's Kafka node, which sends the item or a text. */
+export function kafka(step: Step) {
+  if (step.raw('useSchemaRegistry') === true)
+    throw new Unmappable(message('import.unknown_operation', { operation: 'useSchemaRegistry' }));
+  const listed = arrayOf(step.raw('headersUi.headerValues')).map(objectOf);
+  const headers =
+    step.raw('jsonParameters') === true
+      ? (jsonParam(step, step.raw('headerParametersJson') ?? '{}') ?? {})
+      : Object.fromEntries(
+          listed.flatMap(({ key, value }) => {
+            const name = textOf(key) ?? '';
+            return name === '' || name === '__proto__' ? [] : [[name, step.value(value ?? '')]];
+          }),
+        );
+  step.approximate(message('import.choose_credential'));
+  const id = step.add('data.kafka', {
+    credential_id: 0,
+    topic: textSetting(step.param('topic', '')),
+    // A list would be several messages.
+    messages: [step.raw('sendInputData') === false ? textSetting(step.param('message', '')) : step.item()],
+    ...(step.raw('useKey') === true ? { key: textSetting(step.param('key', '')) } : {}),
+    ...(isJsonObject(headers) && Object.keys(headers).length > 0 ? { headers } : {}),
+  });
+  return [step.one(`nodes.${id}.output`)];
 }

@@ -36,7 +36,8 @@ interface ClusterOptions {
   /** Brokers; partitions are led by them in turn. */
   readonly brokers?: number;
   readonly accounts?: readonly Account[];
-  readonly tls?: { readonly cert: string; readonly key: string };
+  /** `ca` asks clients for a certificate of this authority. */
+  readonly tls?: { readonly cert: string; readonly key: string; readonly ca?: string };
 }
 
 /** A cluster of Kafka brokers as far as a consumer or a producer can tell, on 127.0.0.1. */
@@ -69,7 +70,10 @@ export class KafkaTestCluster {
     const made = new KafkaTestCluster(accounts);
     for (let id = 0; id < brokers; id += 1) {
       const serve = (socket: Socket): void => made.#serve(socket, id);
-      const server = tls === undefined ? createServer(serve) : createTlsServer(tls, serve);
+      const server =
+        tls === undefined
+          ? createServer(serve)
+          : createTlsServer({ ...tls, requestCert: tls.ca !== undefined, rejectUnauthorized: true }, serve);
       server.on('tlsClientError', () => undefined);
       await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
       made.#servers.push(server);

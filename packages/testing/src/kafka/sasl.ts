@@ -9,6 +9,7 @@ const ITERATIONS = 4_096;
 
 /** The broker's side of a sign-in. Each call takes what the client says. @returns the answer; null refuses */
 export function saslServer(mechanism: string, accounts: readonly Account[]) {
+  if (mechanism === 'OAUTHBEARER') return bearer(accounts);
   return mechanism === 'PLAIN'
     ? plain(accounts)
     : scram(mechanism === 'SCRAM-SHA-512' ? 'sha512' : 'sha256', accounts);
@@ -19,6 +20,24 @@ function plain(accounts: readonly Account[]) {
     const [, username, password] = said.toString().split('\0');
     const isKnown = accounts.some((each) => each.username === username && each.password === password);
     return isKnown ? { answer: Buffer.alloc(0), isDone: true } : null;
+  };
+}
+
+/** RFC 7628 from the server's side; the token is an account's password. A refusal is an answer that the client acknowledges. */
+function bearer(accounts: readonly Account[]) {
+  let isRefused = false;
+  return (said: Buffer): { answer: Buffer; isDone: boolean } | null => {
+    if (isRefused) return null;
+    const [, auth = '', ...others] = said.toString().split('\u0001');
+    const token = auth.replace(/^auth=Bearer /, '');
+    const extensions = others
+      .slice(0, -2)
+      .map((each) => `${each}\u0001`)
+      .join('');
+    const isKnown = accounts.some(({ username, password }) => password === token && extensions === username);
+    isRefused = !isKnown;
+    const answer = isKnown ? '' : '{"status":"invalid_token"}';
+    return { answer: Buffer.from(answer), isDone: isKnown };
   };
 }
 

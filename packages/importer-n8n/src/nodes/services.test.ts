@@ -1,0 +1,131 @@
+import type { JsonObject, JsonValue } from '@millrace/engine';
+import { findProblems } from '@millrace/engine';
+import { registry } from '@millrace/nodes';
+import { describe, expect, it } from 'vitest';
+import { configOf, flowOf, n8n, outcomeOf, read, START } from '../testing.ts';
+import { SERVICES } from './services.ts';
+
+function imported(type: string, parameters: JsonObject) {
+  return read(n8n({ Start: START, Here: { type, parameters } }, [['Start', 'Here']]));
+}
+
+const id = (value: string) => ({ __rl: true, mode: 'id', value });
+
+describe('the call of a service', () => {
+  it.each<[string, JsonObject, JsonObject]>([
+    [
+      'perplexity',
+      {
+        messages: { message: [{ content: '={{ $json.question }}' }, { role: 'system', content: 'Short.' }] },
+      },
+      {
+        method: 'POST',
+        url: 'https://api.perplexity.ai/chat/completions',
+        body: {
+          model: 'sonar',
+          messages: [
+            { role: 'user', content: '{{trigger.data.question}}' },
+            { role: 'system', content: 'Short.' },
+          ],
+        },
+      },
+    ],
+    [
+      '@apify/n8n-nodes-apify.apify',
+      {
+        operation: 'Run actor and get dataset',
+        actorId: id('owner/actor'),
+        customBody: '={"urls": ["{{ $json.url }}"]}',
+      },
+      {
+        method: 'POST',
+        url: 'https://api.apify.com/v2/acts/owner~actor/run-sync-get-dataset-items',
+        body: { urls: ['{{trigger.data.url}}'] },
+      },
+    ],
+    [
+      '@mendable/n8n-nodes-firecrawl.firecrawl',
+      {
+        operation: 'scrape',
+        url: 'https://a.example',
+        scrapeOptions: { options: { formats: { format: [{}, { type: 'html' }] } } },
+      },
+      {
+        url: 'https://api.firecrawl.dev/v2/scrape',
+        body: { url: 'https://a.example', formats: ['markdown', 'html'] },
+      },
+    ],
+    [
+      'linkedIn',
+      { postAs: 'organization', organization: '7', text: '={{ $json.text }}' },
+      {
+        url: 'https://api.linkedin.com/rest/posts',
+        headers: { 'LinkedIn-Version': '202504', 'X-Restli-Protocol-Version': '2.0.0' },
+        body: {
+          author: 'urn:li:organization:7',
+          commentary: '{{trigger.data.text}}',
+          visibility: 'PUBLIC',
+          distribution: { feedDistribution: 'MAIN_FEED' },
+          lifecycleState: 'PUBLISHED',
+        },
+      },
+    ],
+    [
+      'n8n-nodes-evolution-api.evolutionApi',
+      {
+        resource: 'messages-api',
+        operation: 'send-text',
+        instanceName: 'a b',
+        remoteJid: '={{ $json.to }}',
+        messageText: 'Hi',
+      },
+      {
+        url: '{{vars.evolutionapi_url}}/message/sendText/a%20b',
+        body: { number: '{{trigger.data.to}}', text: 'Hi' },
+      },
+    ],
+    [
+      'nocoDb',
+      {
+        operation: 'update',
+        table: 't1',
+        id: '={{ $json.id }}',
+        fieldsUi: { fieldValues: [{ fieldName: 'Name', fieldValue: '={{ $json.name }}' }] },
+      },
+      {
+        method: 'PATCH',
+        url: '{{vars.nocodb_url}}/api/v2/tables/t1/records',
+        body: { Id: '{{trigger.data.id}}', Name: '{{trigger.data.name}}' },
+      },
+    ],
+    [
+      'n8n',
+      { filters: { tags: 'live' } },
+      { url: '{{vars.n8n_url}}/api/v1/workflows', query: { tags: 'live', limit: '250' } },
+    ],
+  ])('%s', (type, parameters, config) => {
+    const result = imported(type, parameters);
+    expect(configOf(result, 'Here')).toMatchObject(config);
+    expect(outcomeOf(result, 'Here')?.kind).toBe('approximated');
+  });
+
+  it('is not made where a file would have to be uploaded first', () => {
+    const image = imported('linkedIn', { text: 'x', shareMediaCategory: 'IMAGE' });
+    expect(outcomeOf(image, 'Here')?.kind).toBe('dropped');
+  });
+});
+
+/** Each operation with nothing filled in: what is made of it is a flow in which only values are missing. */
+describe.each(Object.entries(SERVICES))('%s', (type, { operations }) => {
+  it.each(Object.keys(operations))('%s becomes nodes that are known', (name) => {
+    const at = name.indexOf('.');
+    const [resource, operation] = [name.slice(0, at), name.slice(at + 1)];
+    const result = imported(type, {
+      ...(resource === '' ? {} : { resource }),
+      ...(operation === '' ? {} : { operation }),
+    });
+    const codes = findProblems(flowOf(result), registry).map(({ code }): JsonValue => code);
+    expect(codes).not.toContain('unknown_node_type');
+    expect(codes).not.toContain('invalid_template');
+  });
+});
