@@ -174,7 +174,7 @@ export const Approval = Closed({
       choice: Type.String(),
       comment: Type.String(),
       decided_at: Timestamp,
-      via: Type.Enum(['link', 'member'], { type: 'string' }),
+      via: Type.Enum(['link', 'member', 'chat'], { type: 'string' }),
       /** E-mail address of a member, or the name that was typed in; null for none. */
       decided_by: Nullable(Type.String()),
       /** What was entered, by the names of the fields. */

@@ -34,11 +34,12 @@ export interface TurnRow {
   /** Both null until its execution has ended and somebody has read it. */
   readonly outcome: 'answered' | 'failed' | null;
   readonly answer: string | null;
-  /** Of the execution. */
+  /** Of the execution, as is its version. */
   readonly status: ExecutionStatus;
+  readonly workflow_version: number;
 }
 
-const TURN_COLUMNS = 't.number, t.execution_id, t.message, t.outcome, t.answer, e.status';
+const TURN_COLUMNS = 't.number, t.execution_id, t.message, t.outcome, t.answer, e.status, e.workflow_version';
 
 /** The last turns of a session, oldest first. */
 export async function listTurns(tx: Queryable, session: SessionKey): Promise<TurnRow[]> {

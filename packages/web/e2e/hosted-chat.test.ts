@@ -147,3 +147,74 @@ test('an author makes a chat; a visitor reads the answer as it is written, finds
   await memory.getByText('Nothing is remembered yet.').waitFor();
   expectNoComplaints(opened);
 });
+
+test('a visitor is asked in the chat, corrects what they entered, and decides after a reload', async () => {
+  const { person } = await world.openAs('editor', 'workflows');
+  const fields = [
+    { label: 'How many loaves', name: 'count', type: 'number', required: true },
+    { label: 'Sort', name: 'sort', type: 'choice', choices: ['Rye', 'Wheat'], required: true },
+    { label: 'Slice it', name: 'slice', type: 'checkbox' },
+  ];
+  const question = { title: 'Order bread?', text: 'For tomorrow.', fields, in_chat: true };
+  const text = '{{nodes.ask.output.values.count}} {{nodes.ask.output.values.sort}}: ordered';
+  const { data } = await person.call('POST /orgs/:org/workflows', {
+    params: { org: person.organisationId },
+    body: {
+      name: 'Bakery',
+      status: 'active',
+      flow_data: {
+        nodes: [
+          {
+            id: 'chat',
+            type: 'trigger.chat',
+            position: { x: 0, y: 0 },
+            data: { config: { title: 'Bakery' } },
+          },
+          { id: 'ask', type: 'wait.approval', position: { x: 0, y: 120 }, data: { config: question } },
+          {
+            id: 'reply',
+            type: 'core.set',
+            position: { x: 0, y: 240 },
+            data: { config: { values: { text } } },
+          },
+        ],
+        edges: [
+          { source: 'chat', target: 'ask' },
+          { source: 'ask', sourceHandle: 'approve', target: 'reply' },
+        ],
+      } as never,
+    },
+  });
+  const [row] = await world.service.deps.db.query<{ hash: string }>(
+    'SELECT webhook_hash AS hash FROM workflows WHERE id = $1',
+    [data.workflow.id],
+  );
+  const { page } = await world.openPage();
+  await page.setViewportSize({ width: 390, height: 844 });
+  await page.goto(`${world.url}/api/v1/chat/${row?.hash ?? ''}`);
+  await page.getByRole('textbox', { name: 'Message' }).fill('Bread, please');
+  await page.keyboard.press('Enter');
+  const form = page.getByRole('form', { name: 'Order bread?' });
+  await form.getByText('For tomorrow.').waitFor();
+  await page.getByText('Please decide.').waitFor();
+  await form.getByRole('radio', { name: 'Rye' }).check();
+  await form.getByRole('button', { name: 'Approve' }).click();
+  await form
+    .getByRole('alert')
+    .getByText('One field needs another look')
+    .or(form.getByRole('alert'))
+    .waitFor();
+  const count = form.getByRole('textbox', { name: 'How many loaves' });
+  expect(await count.getAttribute('aria-invalid')).toBe('true');
+  expect(await count.evaluate((input) => input === document.activeElement)).toBe(true);
+  await expectAccessible(page);
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390);
+  await page.emulateMedia({ colorScheme: 'dark' });
+  await expectAccessible(page);
+  await page.reload();
+  await form.getByRole('radio', { name: 'Wheat' }).check();
+  await count.fill('3');
+  await form.getByRole('button', { name: 'Approve' }).click();
+  await page.getByRole('log', { name: 'Conversation' }).getByText('3 Wheat: ordered').waitFor();
+  expect(await form.count()).toBe(0);
+});

@@ -203,5 +203,6 @@ function shownValue(value: JsonValue, t: TFunction): string {
 function ByWhom({ decision: { via, decided_by: name } }: { decision: NonNullable<Approval['decision']> }) {
   const { t } = useTranslation();
   if (via === 'member') return `${t('executions.approvals.by')} ${name ?? ''}`;
+  if (via === 'chat') return t('executions.approvals.byChat');
   return name === null ? t('executions.approvals.byLink') : t('executions.approvals.byLinkName', { name });
 }

@@ -103,6 +103,12 @@ const properties = {
     'How many seconds to wait for the decision. After that, the branch timeout is taken.',
     7 * DAY_S,
   ),
+  in_chat: Type.Boolean({
+    title: 'Ask in the chat',
+    description:
+      'If a chat started the execution, its visitor sees the question on the chat page and may decide. On only for what visitors may decide themselves. The value is fixed: a template counts as off.',
+    default: false,
+  }),
   notify: Type.Unsafe<JsonValue>(
     Type.Union([notifySchema, Type.Null()], {
       title: 'Message',
@@ -133,7 +139,7 @@ export const waitApproval = checkedNode({
   handles: (config) => [...choiceIds(config.choices), 'timeout'],
   form: {
     main: ['title', 'text', 'choices', 'fields', 'timeout_s'],
-    sections: [{ title: 'Tell people', fields: ['notify', 'request'] }],
+    sections: [{ title: 'Tell people', fields: ['in_chat', 'notify', 'request'] }],
   },
   synonyms: ['approve', 'human', 'confirm', 'review', 'decision', 'ask', 'manual step'],
   examples: [
@@ -180,6 +186,12 @@ export const waitApproval = checkedNode({
         ],
       },
       expect: { awaitsSignal: true, output: { title: 'Order a replacement?' } },
+    },
+    {
+      title: 'Ask the visitor of a chat',
+      config: { title: 'Shall I cancel order {{trigger.data.order}}?', in_chat: true },
+      trigger: { order: 17 },
+      expect: { awaitsSignal: true, output: { title: 'Shall I cancel order 17?' } },
     },
     {
       title: 'Two choices with the same ID',

@@ -9,14 +9,22 @@ export type TurnEnd = { readonly outcome: 'answered' | 'failed'; readonly answer
 /**
  * The events of a turn: `state` whenever it changes, `text` with what was written since the last one, and `end`. A text that isn't continued but
  * replaced, as by the next step of an agent, is sent from where it differs.
- * @param endOf what became of a turn whose execution has ended
+ * `ask` has what the visitor is asked, whenever that changes while the execution waits.
  */
 export function followTurn(
   read: () => Promise<FollowedTurn | undefined>,
   watch: Watch,
-  endOf: (turn: FollowedTurn) => Promise<TurnEnd>,
+  {
+    questionsOf,
+    endOf,
+  }: {
+    readonly questionsOf: (turn: FollowedTurn) => Promise<JsonValue>;
+    /** What became of a turn whose execution has ended. */
+    readonly endOf: (turn: FollowedTurn) => Promise<TurnEnd>;
+  },
 ): AsyncGenerator<string> {
   let shownState = '';
+  let asked = NOTHING_ASKED;
   let shown = '';
   return eventsOf(watch, async () => {
     const turn = await read();
@@ -26,6 +34,10 @@ export function followTurn(
     const state = turn.status === 'waiting_async' ? 'waiting' : 'running';
     let text = state === shownState ? '' : event('state', { state });
     shownState = state;
+    const questions =
+      state === 'waiting' ? event('ask', { questions: await questionsOf(turn) }) : NOTHING_ASKED;
+    if (questions !== asked) text += questions;
+    asked = questions;
     if (turn.written !== null && turn.written !== shown) {
       const from = commonLength(shown, turn.written);
       text += event('text', { from, text: turn.written.slice(from) });
@@ -34,6 +46,8 @@ export function followTurn(
     return { text, isLast: false };
   });
 }
+
+const NOTHING_ASKED = event('ask', { questions: [] });
 
 function event(name: string, data: JsonValue): string {
   return formatEvent(name, data, null);

@@ -20,7 +20,7 @@ import { startOrigin } from '@millrace/http/origin';
 import { toApiError } from '@millrace/http/problem';
 import { createRateLimiter, sourceOf } from '@millrace/http/rate-limit';
 import { createWatcher, endingAfter } from '@millrace/http/watcher';
-import { type Message, message } from '@millrace/messages';
+import { message } from '@millrace/messages';
 import { readChunks } from '@millrace/runtime/chunks';
 import { recordsOfStart, type StartableWorkflow, type StartOrder } from '@millrace/runtime/start-row';
 import type { Starter } from '@millrace/service/executions/accept';
@@ -39,6 +39,8 @@ import { WaitingCallers } from '../webhooks/waiting-callers.ts';
 import { createChats } from './chat-of.ts';
 import { chatReader, sendChatPage } from './chat-page.ts';
 import { followTurn, type TurnEnd } from './follow-turn.ts';
+import { decideQuestion, presentQuestions } from './questions.ts';
+import { ChatRefusal } from './refusal.ts';
 
 const SESSION = /^[A-Za-z0-9_-]{43}$/;
 const MESSAGE_ID = /^[A-Za-z0-9_-]{16,64}$/;
@@ -131,11 +133,8 @@ function addChats(app: FastifyInstance, deps: AddressDeps, starter: Starter): vo
     async (request, reply) => {
       const chat = required(await find(request));
       const session = sessionOf(request, chat.workflow);
-      const number = Number(/^[1-9]\d{0,8}$/.exec(request.params.number)?.[0] ?? 0);
-      const read = () => db.forOrganisation(session.organisationId, (tx) => findTurn(tx, session, number));
-      const first = await read();
-      if (first === undefined) throw new ChatRefusal(404, message('chat.gone'));
-      const { say } = chatReader(chat.options, request.headers);
+      const { read, first } = await findTurnOf(request, session);
+      const reader = chatReader(chat.options, request.headers);
       const leave = followers.enter(session.organisationId);
       // Gone already: nothing would tell.
       if (reply.raw.destroyed) leave();
@@ -143,10 +142,43 @@ function addChats(app: FastifyInstance, deps: AddressDeps, starter: Starter): vo
       const watch = endingAfter(watcher(first.execution_id, reply), MAX_STREAM_MS);
       return sendEvents(
         reply,
-        followTurn(read, watch, async (turn) => inWords(await endOf(session, turn), say)),
+        followTurn(read, watch, {
+          questionsOf: (turn) => presentQuestions(deps, session, turn, reader),
+          endOf: async (turn) => inWords(await endOf(session, turn), reader.say),
+        }),
       );
     },
   );
+
+  app.post<TurnCall>(
+    '/api/v1/chat/:hash/turns/:number/decisions',
+    { config: COMMON, schema, bodyLimit: MAX_BODY_BYTES },
+    async (request, reply) => {
+      const chat = required(await find(request));
+      const session = sessionOf(request, chat.workflow);
+      const { first } = await findTurnOf(request, session);
+      limitRate(chat, session, request);
+      const decided = await decideQuestion(deps, session, first, request.body as JsonValue);
+      if (decided === 'accepted') return { accepted: true };
+      if (decided === 'no_such_choice') throw new ChatRefusal(422, message('approval.press_button'));
+      if (typeof decided === 'string') throw new ChatRefusal(409, message('chat.decided'));
+      const { say } = chatReader(chat.options, request.headers);
+      const faults = decided.faults.map(({ name, message: said }) => ({ name, fault: say(said) }));
+      return reply.code(422).send({ problem: say(message('form.faults', { count: faults.length })), faults });
+    },
+  );
+
+  /** The message that an address names, of the session that sent it. */
+  async function findTurnOf(
+    request: FastifyRequest<TurnCall>,
+    session: SessionKey,
+  ): Promise<{ readonly read: () => Promise<FollowedTurn | undefined>; readonly first: FollowedTurn }> {
+    const number = Number(/^[1-9]\d{0,8}$/.exec(request.params.number)?.[0] ?? 0);
+    const read = () => db.forOrganisation(session.organisationId, (tx) => findTurn(tx, session, number));
+    const first = await read();
+    if (first === undefined) throw new ChatRefusal(404, message('chat.gone'));
+    return { read, first };
+  }
 
   async function find(request: FastifyRequest<Call>): Promise<OpenChat | null | 'unfinished'> {
     const address = await openAddress({ starter, plans: deps.plans }, request, CHAT_TRIGGER);
@@ -258,27 +290,6 @@ function presentTurn(row: TurnRow, say: Say): JsonObject {
   const isOpen = outcome === null;
   const end = isOpen ? { outcome: null, answer: null } : inWords({ outcome, answer: answer ?? '' }, say);
   return { number, message: text, ...end, has_ended: isFinalStatus(row.status) };
-}
-
-/** A refusal in words for visitors. */
-class ChatRefusal extends Error {
-  readonly status: number;
-  readonly said: Message;
-  readonly retryAfterS: number | null;
-  /** The conversation can't go on: another one can. */
-  readonly ends: boolean;
-
-  constructor(
-    status: number,
-    said: Message,
-    { retryAfterS = null, ends = false }: { retryAfterS?: number | null; ends?: boolean } = {},
-  ) {
-    super('a chat was refused');
-    this.status = status;
-    this.said = said;
-    this.retryAfterS = retryAfterS;
-    this.ends = ends;
-  }
 }
 
 function required(chat: OpenChat | null | 'unfinished'): OpenChat {

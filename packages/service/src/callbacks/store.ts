@@ -3,12 +3,13 @@ import type { JsonText } from '@millrace/engine';
 import type { CallbackKind } from './tokens.ts';
 
 /**
- * Who decided: someone with a signed link, under the name they typed in, or a member in the admin area. A system
+ * Who decided: someone with a signed link, under the name they typed in, a member in the admin area, or the visitor of a chat. A system
  * administrator need not be a member.
  */
 export type DecidedBy =
   | { readonly via: 'link'; readonly name: string | null }
-  | { readonly via: 'member'; readonly member_id: number | null; readonly email: string };
+  | { readonly via: 'member'; readonly member_id: number | null; readonly email: string }
+  | { readonly via: 'chat'; readonly session_id: string };
 
 export type Choice = {
   readonly id: string;
@@ -234,7 +235,7 @@ export async function listOpenWaits(
 export interface DecidedApprovalRow extends PendingApprovalRow {
   readonly decision: string;
   readonly comment: string;
-  /** JSON text of `{via: link, name}` or `{via: member, member_id, email}`. */
+  /** JSON text of `{via: link, name}`, `{via: member, member_id, email}` or `{via: chat, session_id}`. */
   readonly decided_by: JsonText<DecidedBy>;
   /** JSON text of the values by name; null if nothing was asked for. */
   readonly answers: string | null;

@@ -1,6 +1,11 @@
 import type { Approval, ExecutionDetail } from '@millrace/admin-api';
 import { formatTimestamp, type JsonObject, parseJson } from '@millrace/engine';
-import type { DecidedApprovalRow, OpenWaitRow, PendingApprovalRow } from '@millrace/service/callbacks/store';
+import type {
+  DecidedApprovalRow,
+  DecidedBy,
+  OpenWaitRow,
+  PendingApprovalRow,
+} from '@millrace/service/callbacks/store';
 import { choicesOf, fieldsOf } from '@millrace/service/callbacks/use';
 import type { FormField } from '@millrace/triggers';
 
@@ -34,7 +39,7 @@ function presentDecision(row: DecidedApprovalRow): NonNullable<Approval['decisio
     comment: row.comment,
     decided_at: formatTimestamp(row.used_at),
     via: by.via,
-    decided_by: by.via === 'member' ? by.email : by.name,
+    decided_by: whoseName(by),
     values: row.answers === null ? {} : (parseJson(row.answers) as JsonObject),
   };
 }
@@ -42,4 +47,15 @@ function presentDecision(row: DecidedApprovalRow): NonNullable<Approval['decisio
 /** A callback an execution waits for, without its address, which only the node knows. */
 export function presentCallback(row: OpenWaitRow): ExecutionDetail['callbacks'][number] {
   return { node_id: row.node_id, iteration: row.iteration, expires_at: formatTimestamp(row.expires_at) };
+}
+
+function whoseName(by: DecidedBy): string | null {
+  switch (by.via) {
+    case 'member':
+      return by.email;
+    case 'link':
+      return by.name;
+    case 'chat':
+      return null;
+  }
 }
