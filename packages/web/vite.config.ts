@@ -62,6 +62,34 @@ function leaveOutColours(): Plugin {
   };
 }
 
+/** What runs patterns is loaded with the first one. */
+function loadPatternsLater(): Plugin {
+  return {
+    name: 'load-patterns-later',
+    enforce: 'pre',
+    resolveId: (id, importer) =>
+      id === './pattern-engine.ts' && importer?.endsWith('/values/src/pattern.ts')
+        ? importer.replace(/pattern\.ts$/, 'pattern-engine-page.ts')
+        : null,
+  };
+}
+
+const NO_ENGLISH = '\0no-english';
+
+/** The English of an error is for the service's log: all messages of the service would come with the first error. The page shows its explanation. */
+function leaveOutLogTexts(): Plugin {
+  return {
+    name: 'leave-out-log-texts',
+    enforce: 'pre',
+    resolveId: (id, importer) =>
+      id === './english.ts' && importer?.endsWith('/messages/src/explained-error.ts') ? NO_ENGLISH : null,
+    load: (id) =>
+      id === NO_ENGLISH
+        ? "export const inEnglish = (said) => (typeof said === 'string' ? said : said.key);\n"
+        : null,
+  };
+}
+
 /** Used by most pages, but by none when it is first shown: texts, dialogs and the fields of forms. */
 const LOADED_LATER = new RegExp(
   [
@@ -140,7 +168,14 @@ const LIST_PARTS = new RegExp(
 );
 
 export default defineConfig({
-  plugins: [react(), leaveOutColours(), listFirstFiles(), packAssets()],
+  plugins: [
+    react(),
+    leaveOutColours(),
+    loadPatternsLater(),
+    leaveOutLogTexts(),
+    listFirstFiles(),
+    packAssets(),
+  ],
   // The server replaces it with a fresh nonce in every response.
   html: { cspNonce: '__CSP_NONCE__' },
   build: {

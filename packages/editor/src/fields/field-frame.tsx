@@ -11,7 +11,7 @@ import { type ReactNode, useId } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useForm, useProblem } from '../form/form-context.tsx';
 import { useInsertTarget } from '../form/insert-target.ts';
-import { showValue } from '../form/template-scope.ts';
+import { showValue } from '../form/known-values.ts';
 
 export interface FieldFrameProps {
   label: string;

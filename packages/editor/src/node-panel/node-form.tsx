@@ -2,11 +2,15 @@ import type { NodeType } from '@millrace/editor-model/editor-state.ts';
 import { withoutNode } from '@millrace/editor-model/problem-text.ts';
 import { useEditorState } from '@millrace/editor-model/store.ts';
 import type { FlowNode, JsonObject, JsonValue } from '@millrace/engine';
+import { loadPatternEngine } from '@millrace/values/pattern-engine-page';
 import { type ReactNode, useCallback, useMemo, useState } from 'react';
 import { FormContext, type FormContextValue } from '../form/form-context.tsx';
 import { createInsertTargets, InsertTargetContext } from '../form/insert-target.ts';
 import { listHints, listSources, previewOf } from '../form/template-scope.ts';
 import { useKnownOutputs } from '../pins/use-known-outputs.ts';
+
+// Templates are rendered while they are typed.
+await loadPatternEngine();
 
 export interface NodeFormProps {
   nodeId: string;

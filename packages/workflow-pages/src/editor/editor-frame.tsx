@@ -20,6 +20,7 @@ import { EditorContext, type EditorContextValue, useDraftSync } from './editor-c
 import { SideFrame } from './side-frame.tsx';
 import { SideHead } from './side-head.tsx';
 import { Splitter, usePanelSize } from './splitter.tsx';
+import { TabContent } from './tab-content.tsx';
 import { TopBar } from './top-bar.tsx';
 import { useRunForm } from './trying/use-run-form.ts';
 import { useChosenExecution } from './trying/use-shown-sample.ts';
@@ -35,7 +36,6 @@ const NodePanel = lazyPart(
   async () => (await import('@millrace/editor/node-panel/node-panel.tsx')).NodePanel,
   fillingSkeleton,
 );
-const TabContent = lazyPart(async () => (await import('./tab-content.tsx')).TabContent, fillingSkeleton);
 const NodeRunMenu = lazyPart(async () => (await import('./trying/node-run-menu.tsx')).NodeRunMenu);
 const ProblemList = lazyPart(async () => (await import('./problem-list.tsx')).ProblemList, fillingSkeleton);
 const EditorExtras = lazyPart(async () => (await import('./editor-extras.tsx')).EditorExtras);

@@ -1,3 +1,4 @@
+import '@millrace/ui/i18n/parts/editor.ts';
 import '@millrace/ui/i18n/parts/workflows.ts';
 import { Button, Group, Stack, Switch, Text, Title } from '@mantine/core';
 import { FlowSettingsForm } from '@millrace/editor/node-panel/flow-settings.tsx';

@@ -2,6 +2,7 @@ import { Link, useLocation, useRouter } from '@tanstack/react-router';
 import { useCallback } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useEditorPage } from './editor-context.ts';
+import { prepareTab } from './tab-content.tsx';
 
 const TABS = ['editor', 'executions', 'versions', 'settings'] as const;
 export type WorkflowTab = (typeof TABS)[number];
@@ -43,6 +44,8 @@ export function WorkflowTabs() {
           to={pathOf(org, workflow.id, tab)}
           search={keepExecution}
           activeOptions={{ exact: true, includeSearch: false }}
+          onMouseEnter={() => prepareTab(tab)}
+          onFocus={() => prepareTab(tab)}
         >
           {t(`editor.tabs.${tab}`)}
         </Link>
