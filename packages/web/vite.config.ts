@@ -62,15 +62,21 @@ function leaveOutColours(): Plugin {
   };
 }
 
-/** What runs patterns is loaded with the first one. */
-function loadPatternsLater(): Plugin {
+/** Modules that are loaded when they are first needed: those that stand in for them say so (`values/src/not-loaded.ts`). */
+const LATER = ['/values/src/pattern-engine.ts', '/templates/src/template-filters.ts'];
+
+function loadWhenNeeded(): Plugin {
   return {
-    name: 'load-patterns-later',
+    name: 'load-when-needed',
+    apply: 'build',
     enforce: 'pre',
-    resolveId: (id, importer) =>
-      id === './pattern-engine.ts' && importer?.endsWith('/values/src/pattern.ts')
-        ? importer.replace(/pattern\.ts$/, 'pattern-engine-page.ts')
-        : null,
+    async resolveId(id, importer) {
+      if (!/(pattern-engine|template-filters)(\.ts)?$/.test(id)) return null;
+      const found = await this.resolve(id, importer, { skipSelf: true });
+      const isLater = found !== null && LATER.some((path) => found.id.endsWith(path));
+      const standIn = found?.id.replace(/\.ts$/, '-page.ts');
+      return isLater && importer !== standIn ? { id: standIn ?? '' } : found;
+    },
   };
 }
 
@@ -80,6 +86,7 @@ const NO_ENGLISH = '\0no-english';
 function leaveOutLogTexts(): Plugin {
   return {
     name: 'leave-out-log-texts',
+    apply: 'build',
     enforce: 'pre',
     resolveId: (id, importer) =>
       id === './english.ts' && importer?.endsWith('/messages/src/explained-error.ts') ? NO_ENGLISH : null,
@@ -87,6 +94,26 @@ function leaveOutLogTexts(): Plugin {
       id === NO_ENGLISH
         ? "export const inEnglish = (said) => (typeof said === 'string' ? said : said.key);\n"
         : null,
+  };
+}
+
+/** Parts of components that no page uses. They come with the component, since they are its members (`Menu.Search`). */
+const UNUSED =
+  /@mantine\/core\/esm\/components\/\w+\/(?:Menu(?:Sub|Search|CheckboxItem|CheckboxGroup|RadioItem|RadioGroup|ContextMenu)|PopoverContextMenu|TooltipFloating|AppShell(?:Aside|Footer|ResizeHandle))\/(\w+)\.mjs$/;
+
+function leaveOutUnused(): Plugin {
+  return {
+    name: 'leave-out-unused',
+    apply: 'build',
+    enforce: 'pre',
+    load(id) {
+      const name = UNUSED.exec(id)?.[1];
+      if (name === undefined) return null;
+      // Panels of a fixed size have none.
+      if (name === 'AppShellResizeHandle') return `export const ${name} = () => null;\n`;
+      const error = `${name} is left out of the build: see UNUSED in packages/web/vite.config.ts`;
+      return `export const ${name} = () => { throw new Error(${JSON.stringify(error)}); };\n`;
+    },
   };
 }
 
@@ -101,7 +128,7 @@ const LOADED_LATER = new RegExp(
     'react-i18next/dist/es/Trans|html-parse-stringify',
     '@mantine/core/esm/components/(Modal|ModalBase|Drawer|Combobox|Select|NativeSelect|Table|Textarea|Code)/',
     '@mantine/notifications/esm/(Notification|get-)|react-transition-group',
-    '@mantine/core/esm/components/(Notification|InputsGroup|FocusTrap|PillsInput|Accordion)/',
+    '@mantine/core/esm/components/(Notification|InputsGroup|FocusTrap|PillsInput|Accordion|SegmentedControl|FloatingIndicator)/',
   ].join('|'),
 );
 
@@ -130,7 +157,7 @@ const LISTS = new RegExp(
 );
 
 /** What dialogs and forms are made of. */
-const CONTROLS = /@mantine\/core\/esm\/components\/|ui\/src\/components\/form-dialog/;
+const CONTROLS = /@mantine\/core\/esm\/components\/(?!SegmentedControl|FloatingIndicator)|ui\/src\/components\/form-dialog/;
 
 /** What the first view of the editor shares with parts loaded later: a file each would be a request each. */
 const EDITOR_PARTS = new RegExp(
@@ -171,8 +198,9 @@ export default defineConfig({
   plugins: [
     react(),
     leaveOutColours(),
-    loadPatternsLater(),
     leaveOutLogTexts(),
+    leaveOutUnused(),
+    loadWhenNeeded(),
     listFirstFiles(),
     packAssets(),
   ],

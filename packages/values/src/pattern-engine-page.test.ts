@@ -4,9 +4,8 @@ import { expect, test, vi } from 'vitest';
 vi.mock('./pattern-engine.ts', () => import('./pattern-engine-page.ts'));
 
 const { searchForPattern } = await import('./pattern.ts');
-const { loadPatternEngine, PatternEngineMissingError, withPatterns } = await import(
-  './pattern-engine-page.ts'
-);
+const { loadPatternEngine } = await import('./pattern-engine-page.ts');
+const { loadingWhatItNeeds, NotLoadedError } = await import('./not-loaded.ts');
 
 const find = (pattern: string): string | null => {
   const search = searchForPattern(pattern);
@@ -14,18 +13,17 @@ const find = (pattern: string): string | null => {
   return search.find('order 42', 0)?.group(0) ?? null;
 };
 
-test('a page loads what runs patterns with the first one, and has its result as if it had been there', async () => {
-  expect(() => find('[0-9]+')).toThrow(PatternEngineMissingError);
+test('a page loads what runs patterns with the first one, and finds the same as if it had been there', async () => {
+  expect(() => find('[0-9]+')).toThrow(NotLoadedError);
   const work = vi.fn(async () => find('[0-9]+'));
-  expect(await withPatterns(work)).toBe('42');
+  expect(await loadingWhatItNeeds(work)).toBe('42');
   expect(work).toHaveBeenCalledTimes(2);
-  // Now it is there.
   await loadPatternEngine();
   expect(find('[a-z]+')).toBe('order');
 });
 
-test('other errors are not taken for a missing engine', async () => {
+test('other errors are not taken for something missing', async () => {
   const work = vi.fn(async () => Promise.reject(new Error('another')));
-  await expect(withPatterns(work)).rejects.toThrow('another');
+  await expect(loadingWhatItNeeds(work)).rejects.toThrow('another');
   expect(work).toHaveBeenCalledTimes(1);
 });

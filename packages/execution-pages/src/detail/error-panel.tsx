@@ -1,3 +1,4 @@
+import '@millrace/ui/i18n/parts/executions.ts';
 import { Button, Code, Group, Stack, Text } from '@mantine/core';
 import { translateMessage } from '@millrace/ui/i18n/translate-message.ts';
 import { CircleX } from 'lucide-react';

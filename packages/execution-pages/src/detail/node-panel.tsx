@@ -1,3 +1,4 @@
+import '@millrace/ui/i18n/parts/executions.ts';
 import { Alert, Anchor, Button, Group, SegmentedControl, Skeleton, Stack, Text, Title } from '@mantine/core';
 import type { ExecutionDetail, NodeRunDetail, NodeSummary } from '@millrace/admin-api';
 import type { Flow } from '@millrace/engine';

@@ -4,6 +4,7 @@ import { useEditor, useEditorStore } from '@millrace/editor-model/store.ts';
 import { call } from '@millrace/ui/api/client.ts';
 import { useRole } from '@millrace/ui/api/me.ts';
 import { endpointKey, noteFailure } from '@millrace/ui/api/query.ts';
+import { ConfirmLater } from '@millrace/ui/components/confirm-later.tsx';
 import { lazyPart } from '@millrace/ui/components/lazy-part.tsx';
 import { notifyDone, notifyFailure } from '@millrace/ui/components/notify.ts';
 import { useQueryClient } from '@tanstack/react-query';
@@ -13,10 +14,6 @@ import { useTranslation } from 'react-i18next';
 import { ExportItem } from '../workflows/export-item.tsx';
 import { useWorkflowChanges } from '../workflows/workflow-changes.ts';
 import { useDraftSync, useEditorPage } from './editor-context.ts';
-
-const ConfirmDialog = lazyPart(
-  async () => (await import('@millrace/ui/components/form-dialog.tsx')).ConfirmDialog,
-);
 
 const DetailsDialog = lazyPart(async () => (await import('../workflows/details-dialog.tsx')).DetailsDialog);
 
@@ -100,14 +97,14 @@ export function MoreMenu({ onSettings }: { onSettings: () => void }) {
         </Menu.Dropdown>
       </Menu>
       {isAsking && (
-        <ConfirmDialog
+        <ConfirmLater
           title={t('editor.discardTitle')}
           action={t('editor.discard')}
           onConfirm={() => void discard()}
           onClose={() => setIsAsking(false)}
         >
           {t('editor.discardText', { version: workflow.version })}
-        </ConfirmDialog>
+        </ConfirmLater>
       )}
       {isDescribing && (
         <DetailsDialog
