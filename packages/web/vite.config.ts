@@ -157,7 +157,8 @@ const LISTS = new RegExp(
 );
 
 /** What dialogs and forms are made of. */
-const CONTROLS = /@mantine\/core\/esm\/components\/(?!SegmentedControl|FloatingIndicator)|ui\/src\/components\/form-dialog/;
+const CONTROLS =
+  /@mantine\/core\/esm\/components\/(?!SegmentedControl|FloatingIndicator)|ui\/src\/components\/form-dialog/;
 
 /** What the first view of the editor shares with parts loaded later: a file each would be a request each. */
 const EDITOR_PARTS = new RegExp(

@@ -77,7 +77,7 @@ function Cancel({ id }: { id: number }) {
       {isAsking && (
         <ConfirmLater
           title={t('executions.action.cancelTitle')}
-          action={t('executions.bulk.cancelAction', { count: 1 })}
+          action={t('executions.action.cancelNow')}
           dismiss={t('common.close')}
           isBusy={cancel.isPending}
           onConfirm={() => cancel.mutate()}

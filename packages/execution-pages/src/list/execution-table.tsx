@@ -164,16 +164,16 @@ function Head({ items, selected, onSelect }: Selection & { items: readonly Execu
             />
           </th>
         )}
-        <th {...ROLES.head}>{t('executions.column.status')}</th>
-        <th {...ROLES.head}>{t('executions.column.name')}</th>
-        <th {...ROLES.head}>{t('executions.column.workflow')}</th>
-        <th {...ROLES.head}>{t('executions.column.trigger')}</th>
-        <th {...ROLES.head}>{t('executions.column.accepted')}</th>
+        <th {...ROLES.head}>{t('runs.column.status')}</th>
+        <th {...ROLES.head}>{t('runs.column.name')}</th>
+        <th {...ROLES.head}>{t('runs.column.workflow')}</th>
+        <th {...ROLES.head}>{t('runs.column.trigger')}</th>
+        <th {...ROLES.head}>{t('runs.column.accepted')}</th>
         <th {...ROLES.head} className={classes.number}>
-          {t('executions.column.duration')}
+          {t('runs.column.duration')}
         </th>
         <th {...ROLES.head} className={classes.number}>
-          {t('executions.column.tokens')}
+          {t('runs.column.tokens')}
         </th>
       </tr>
     </thead>

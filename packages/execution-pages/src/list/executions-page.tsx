@@ -1,3 +1,4 @@
+import '@millrace/ui/i18n/parts/runs.ts';
 import '@millrace/ui/i18n/parts/executions.ts';
 import { Alert, Badge, Button, Group, Loader, Stack, Text, Tooltip } from '@mantine/core';
 import { useOrg, useRole } from '@millrace/ui/api/me.ts';
@@ -163,7 +164,7 @@ function Nothing({ isFiltered, workflowId }: { isFiltered: boolean; workflowId: 
         title={t('executions.noMatchTitle')}
         action={
           <Button variant="default" renderRoot={(props) => <Link {...props} to="." search={{} as never} />}>
-            {t('executions.filters.clear')}
+            {t('runs.filters.clear')}
           </Button>
         }
       >

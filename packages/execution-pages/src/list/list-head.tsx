@@ -94,9 +94,9 @@ function Count({ query, newestId }: { query: ListQuery | undefined; newestId: nu
 
 function countText(t: TFunction, { count, precision }: ResponseBody<typeof COUNT>): string {
   const number = { count, shown: (precision === 'exact' ? count : roundDown(count)).toLocaleString() };
-  if (precision === 'exact') return t('executions.count.exact', number);
-  if (precision === 'about') return t('executions.count.about', number);
-  return count === 0 ? '' : t('executions.count.atLeast', number);
+  if (precision === 'exact') return t('runs.count.exact', number);
+  if (precision === 'about') return t('runs.count.about', number);
+  return count === 0 ? '' : t('runs.count.atLeast', number);
 }
 
 /** Two digits: more would claim to be known. */

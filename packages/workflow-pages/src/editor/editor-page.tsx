@@ -1,3 +1,4 @@
+import '@millrace/ui/i18n/parts/workplace.ts';
 import '@millrace/ui/i18n/parts/editor.ts';
 import { Box, Skeleton, Stack } from '@mantine/core';
 import type { Draft, Me, WorkflowDetail } from '@millrace/admin-api';

@@ -46,7 +46,7 @@ export function MoreMenu({ onSettings }: { onSettings: () => void }) {
       await queryClient.invalidateQueries({
         queryKey: endpointKey('GET /orgs/:org/workflows/:id', { params }),
       });
-      notifyDone(t('editor.discarded'));
+      notifyDone(t('workplace.discarded'));
     } catch (error) {
       notifyFailure(error as Error);
       noteFailure(queryClient, error);
@@ -56,13 +56,13 @@ export function MoreMenu({ onSettings }: { onSettings: () => void }) {
     <>
       <Menu position="bottom-end" width={240}>
         <Menu.Target>
-          <ActionIcon aria-label={t('editor.more')}>
+          <ActionIcon aria-label={t('workplace.more')}>
             <EllipsisVertical size={16} />
           </ActionIcon>
         </Menu.Target>
         <Menu.Dropdown>
           <Menu.Item leftSection={<Settings2 size={14} />} onClick={onSettings}>
-            {t('editor.settings')}
+            {t('workplace.settings')}
           </Menu.Item>
           {!isReadOnly && (
             <Menu.Item leftSection={<Tags size={14} />} onClick={() => setIsDescribing(true)}>
@@ -70,7 +70,7 @@ export function MoreMenu({ onSettings }: { onSettings: () => void }) {
             </Menu.Item>
           )}
           <Menu.Item leftSection={<Braces size={14} />} onClick={() => void copy()}>
-            {t('editor.copyJson')}
+            {t('workplace.copyJson')}
           </Menu.Item>
           <ExportItem workflowId={workflow.id} />
           {can('editor') && (
@@ -90,7 +90,7 @@ export function MoreMenu({ onSettings }: { onSettings: () => void }) {
                 leftSection={<Undo size={14} />}
                 onClick={() => setIsAsking(true)}
               >
-                {t('editor.discard')}
+                {t('workplace.discard')}
               </Menu.Item>
             </>
           )}
@@ -98,12 +98,12 @@ export function MoreMenu({ onSettings }: { onSettings: () => void }) {
       </Menu>
       {isAsking && (
         <ConfirmLater
-          title={t('editor.discardTitle')}
-          action={t('editor.discard')}
+          title={t('workplace.discardTitle')}
+          action={t('workplace.discard')}
           onConfirm={() => void discard()}
           onClose={() => setIsAsking(false)}
         >
-          {t('editor.discardText', { version: workflow.version })}
+          {t('workplace.discardText', { version: workflow.version })}
         </ConfirmLater>
       )}
       {isDescribing && (

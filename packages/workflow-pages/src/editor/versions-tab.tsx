@@ -1,3 +1,5 @@
+import '@millrace/ui/i18n/parts/workplace.ts';
+import '@millrace/ui/i18n/parts/versions.ts';
 import '@millrace/ui/i18n/parts/editor.ts';
 import { Box } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
@@ -7,7 +9,7 @@ import { VersionHistory } from './versions/version-history.tsx';
 export function VersionsTab({ onEditor }: { onEditor: () => void }) {
   const { t } = useTranslation();
   return (
-    <Box component="section" p={{ base: 'sm', sm: 'lg' }} aria-label={t('editor.versions.title')}>
+    <Box component="section" p={{ base: 'sm', sm: 'lg' }} aria-label={t('workplace.versions.title')}>
       <VersionHistory onDone={onEditor} />
     </Box>
   );

@@ -37,7 +37,7 @@ export function WorkflowTabs() {
   const { t } = useTranslation();
   const { org, workflow } = useEditorPage();
   return (
-    <nav className="editor-tab-links" aria-label={t('editor.tabs.label')}>
+    <nav className="editor-tab-links" aria-label={t('workplace.tabs.label')}>
       {TABS.map((tab) => (
         <Link
           key={tab}
@@ -47,7 +47,7 @@ export function WorkflowTabs() {
           onMouseEnter={() => prepareTab(tab)}
           onFocus={() => prepareTab(tab)}
         >
-          {t(`editor.tabs.${tab}`)}
+          {t(`workplace.tabs.${tab}`)}
         </Link>
       ))}
     </nav>

@@ -47,12 +47,12 @@ export function FlowDifferenceView({
           value={view}
           onChange={(next) => setView(next as 'picture' | 'json')}
           data={[
-            { value: 'picture', label: t('editor.versions.picture') },
+            { value: 'picture', label: t('versions.picture') },
             { value: 'json', label: 'JSON' },
           ]}
         />
       </Group>
-      {difference.isSame && <Text size="sm">{t('editor.versions.same')}</Text>}
+      {difference.isSame && <Text size="sm">{t('versions.same')}</Text>}
       {view === 'picture' ? (
         <Group align="stretch" gap="sm" wrap="wrap">
           <Box flex="5 1 320px" h={height} className="editor-frame-box">

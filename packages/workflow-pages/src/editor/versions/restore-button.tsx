@@ -39,19 +39,19 @@ export function RestoreButton({
         loading={restore.isPending}
         onClick={() => setIsAsking(true)}
       >
-        {t('editor.versions.restore')}
+        {t('versions.restore')}
       </Button>
       <ConfirmDialog
         isOpen={isAsking}
-        title={t('editor.versions.restoreTitle', { version })}
-        action={t('editor.versions.restore')}
+        title={t('versions.restoreTitle', { version })}
+        action={t('versions.restore')}
         onConfirm={() => {
           setIsAsking(false);
           restore.mutate({ version, baseVersion: baseVersion() });
         }}
         onClose={() => setIsAsking(false)}
       >
-        {t('editor.versions.restoreText', { version })}
+        {t('versions.restoreText', { version })}
       </ConfirmDialog>
     </>
   );
@@ -74,7 +74,7 @@ function useRestoreVersion(
     {
       onSuccess: async (restored, { version }) => {
         await showChangedWorkflow(queryClient, params, restored);
-        notifyDone(t('editor.versions.restored', { version }));
+        notifyDone(t('versions.restored', { version }));
         onRestored(restored);
       },
     },

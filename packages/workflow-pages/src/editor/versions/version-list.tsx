@@ -41,7 +41,7 @@ export function VersionList({
       {title}
     </Hint>
   );
-  const [pinnedTitle, allTitle] = [t('editor.versions.pinnedTitle'), t('editor.versions.allTitle')];
+  const [pinnedTitle, allTitle] = [t('versions.pinnedTitle'), t('versions.allTitle')];
   return (
     <ScrollArea flex="1 1 260px" mah="72vh" type="auto">
       {pinned.length > 0 && (
@@ -71,7 +71,7 @@ function VersionRow({ item, isShown, onShow }: { item: VersionItem; isShown: boo
       }),
     { refreshes: ['GET /orgs/:org/workflows/:id/versions'] },
   );
-  const pinLabel = t(item.pinned ? 'editor.versions.unpin' : 'editor.versions.pin', {
+  const pinLabel = t(item.pinned ? 'versions.unpin' : 'versions.pin', {
     version: item.version,
   });
   return (
@@ -79,10 +79,10 @@ function VersionRow({ item, isShown, onShow }: { item: VersionItem; isShown: boo
       <UnstyledButton flex={1} miw={0} p={6} onClick={onShow} aria-current={isShown}>
         <Group gap={6}>
           <Text size="sm" fw={600}>
-            {t('editor.versions.version', { version: item.version })}
+            {t('versions.version', { version: item.version })}
           </Text>
-          {item.is_current && <Badge>{t('editor.versions.current')}</Badge>}
-          {item.pinned && !can('editor') && <Pin size={12} aria-label={t('editor.versions.pinned')} />}
+          {item.is_current && <Badge>{t('versions.current')}</Badge>}
+          {item.pinned && !can('editor') && <Pin size={12} aria-label={t('versions.pinned')} />}
         </Group>
         {item.message !== null && (
           <Text size="sm" lineClamp={2} title={item.message}>
@@ -90,7 +90,7 @@ function VersionRow({ item, isShown, onShow }: { item: VersionItem; isShown: boo
           </Text>
         )}
         {item.restored_from !== null && (
-          <Hint>{t('editor.versions.restoredFrom', { version: item.restored_from })}</Hint>
+          <Hint>{t('versions.restoredFrom', { version: item.restored_from })}</Hint>
         )}
         <Hint component="div" truncate>
           {authorName(item.author)}
