@@ -1,4 +1,3 @@
-import '@millrace/ui/i18n/parts/template-messages.ts';
 import './field-frame.css';
 import { Box, Group, Input, Text } from '@mantine/core';
 import type { JsonValue } from '@millrace/engine';

@@ -135,7 +135,7 @@ function Gathered({ gathering, onStop }: { gathering: Gathering; onStop: () => v
         {lookedBackTo !== null && (
           <>
             {' '}
-            {t('executions.searchedTo')} <Moment at={lookedBackTo} relative={false} />
+            {t('runs.searchedTo')} <Moment at={lookedBackTo} relative={false} />
           </>
         )}
       </Text>

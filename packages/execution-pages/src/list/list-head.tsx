@@ -50,9 +50,9 @@ export function ListHead({
             }}
           >
             {fresh.length < MAX_FRESH
-              ? t('executions.fresh', { count: fresh.length })
-              : t('executions.freshMany', { shown: MAX_FRESH.toLocaleString() })}{' '}
-            · {t('executions.showFresh')}
+              ? t('runs.fresh', { count: fresh.length })
+              : t('runs.freshMany', { shown: MAX_FRESH.toLocaleString() })}{' '}
+            · {t('runs.showFresh')}
           </Button>
         )}
       </div>
@@ -60,10 +60,10 @@ export function ListHead({
         <Select
           size="xs"
           w={92}
-          aria-label={t('executions.pageSize')}
+          aria-label={t('runs.pageSize')}
           data={PAGE_SIZES.map((size) => ({
             value: String(size),
-            label: t('executions.rows', { count: size }),
+            label: t('runs.rows', { count: size }),
           }))}
           value={String(pageSize)}
           onChange={(size) => onPageSize(Number(size))}

@@ -23,6 +23,7 @@ import pasting from './en/pasting.json';
 import people from './en/people.json';
 import polling from './en/polling.json';
 import runs from './en/runs.json';
+import setting from './en/setting.json';
 import settings from './en/settings.json';
 import shell from './en/shell.json';
 import storage from './en/storage.json';
@@ -61,6 +62,7 @@ export const en = {
   people,
   polling,
   runs,
+  setting,
   settings,
   shell,
   storage,

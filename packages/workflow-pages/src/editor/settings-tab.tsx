@@ -1,3 +1,4 @@
+import '@millrace/ui/i18n/parts/setting.ts';
 import '@millrace/ui/i18n/parts/workplace.ts';
 import '@millrace/ui/i18n/parts/editor.ts';
 import '@millrace/ui/i18n/parts/workflows.ts';
@@ -8,7 +9,7 @@ import { useRole } from '@millrace/ui/api/me.ts';
 import { Muted } from '@millrace/ui/components/text.tsx';
 import { type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { DetailsFields, type WorkflowDetails } from '../workflows/details-dialog.tsx';
+import { DetailsFields, type WorkflowDetails } from '../workflows/details-fields.tsx';
 import { StatusBadge } from '../workflows/status-badge.tsx';
 import { ActivationSwitch } from './activation-switch.tsx';
 import { useEditorPage } from './editor-context.ts';

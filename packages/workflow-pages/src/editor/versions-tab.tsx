@@ -1,3 +1,4 @@
+import '@millrace/ui/i18n/parts/setting.ts';
 import '@millrace/ui/i18n/parts/workplace.ts';
 import '@millrace/ui/i18n/parts/versions.ts';
 import '@millrace/ui/i18n/parts/editor.ts';

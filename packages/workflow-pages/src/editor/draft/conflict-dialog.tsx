@@ -1,8 +1,8 @@
+import '@millrace/ui/i18n/parts/setting.ts';
 import '@millrace/ui/i18n/parts/workplace.ts';
 import '@millrace/ui/i18n/parts/versions.ts';
 import '@millrace/ui/i18n/parts/conflict.ts';
 import '@millrace/ui/i18n/parts/editor.ts';
-import '@millrace/ui/i18n/parts/forms.ts';
 import { Button, Group, Modal, Skeleton, Stack, Text } from '@mantine/core';
 import { useEditorStore } from '@millrace/editor-model/store.ts';
 import type { Flow } from '@millrace/engine';

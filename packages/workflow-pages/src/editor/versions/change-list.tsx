@@ -111,16 +111,16 @@ export function useValueName(): (path: string) => string {
   const wordFor = (name: string): string => {
     const behaviour = {
       config: '',
-      label: t('forms.label'),
-      on_error: t('forms.onError'),
-      retry: t('forms.retry'),
-      timeout_ms: t('forms.timeout'),
+      label: t('setting.ofNode.label'),
+      on_error: t('setting.ofNode.onError'),
+      retry: t('setting.ofNode.retry'),
+      timeout_ms: t('setting.ofNode.timeout'),
     };
     if (Object.hasOwn(behaviour, name)) return behaviour[name as keyof typeof behaviour];
     const own = OWN.find((each) => each === name);
     if (own !== undefined) return t(`versions.value.${own}`);
     const setting = SETTING_NAMES.find((each) => each === name);
-    return setting === undefined ? name : t(`forms.setting.${setting}`);
+    return setting === undefined ? name : t(`setting.${setting}`);
   };
   return (path) => {
     const [first = '', ...rest] = path.split('.');

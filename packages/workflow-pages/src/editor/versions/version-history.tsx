@@ -1,12 +1,12 @@
 import '@millrace/ui/i18n/parts/editor.ts';
-import '@millrace/ui/i18n/parts/forms.ts';
-import { Box, Button, Group, Select, Stack } from '@mantine/core';
+import { Box, Button, Group, Stack } from '@mantine/core';
 import type { VersionItem, WorkflowDetail } from '@millrace/admin-api';
 import { useEditorStore } from '@millrace/editor-model/store.ts';
 import type { Flow } from '@millrace/engine';
 import { usePages } from '@millrace/ui/api/pages.ts';
 import { endpointQuery } from '@millrace/ui/api/query.ts';
 import { MoreButton } from '@millrace/ui/components/paged-list.tsx';
+import { SelectLater } from '@millrace/ui/components/select-later.tsx';
 import { EmptyState, ErrorState, LoadingRows } from '@millrace/ui/components/states.tsx';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
@@ -81,7 +81,7 @@ function VersionShown({
   return (
     <Stack gap="sm">
       <Group justify="space-between" align="flex-end">
-        <Select
+        <SelectLater
           label={t('versions.compareWith')}
           value={against}
           onChange={(next) => setAgainst(next ?? 'before')}

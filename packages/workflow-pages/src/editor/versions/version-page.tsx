@@ -1,7 +1,7 @@
+import '@millrace/ui/i18n/parts/setting.ts';
 import '@millrace/ui/i18n/parts/workplace.ts';
 import '@millrace/ui/i18n/parts/versions.ts';
 import '@millrace/ui/i18n/parts/editor.ts';
-import '@millrace/ui/i18n/parts/forms.ts';
 import '../editor.css';
 import { Alert, Badge, Button, Group, Modal, Skeleton, Text } from '@mantine/core';
 import { useDocumentTitle } from '@mantine/hooks';
