@@ -30,18 +30,26 @@ function listFirstFiles(): Plugin {
   return {
     name: 'list-first-files',
     apply: 'build',
-    generateBundle(_options, bundle) {
-      const chunks = Object.values(bundle).flatMap((file) => (file.type === 'chunk' ? [file] : []));
-      const entry = chunks.find(({ isEntry }) => isEntry)?.fileName ?? '';
-      const described = chunks.map(({ fileName, facadeModuleId, imports, viteMetadata }) => ({
-        fileName,
-        facadeModuleId,
-        imports,
-        css: [...(viteMetadata?.importedCss ?? [])],
-      }));
-      const routes = listRoutes(readFileSync(join(import.meta.dirname, 'src/router.tsx'), 'utf8'));
-      const files = listRouteFiles(routes, described, entry);
-      this.emitFile({ type: 'asset', fileName: 'first-files.json', source: JSON.stringify(files) });
+    generateBundle: {
+      // Files of styles only are removed before.
+      order: 'post',
+      handler(_options, bundle) {
+        const chunks = Object.values(bundle).flatMap((file) => (file.type === 'chunk' ? [file] : []));
+        const entry = chunks.find(({ isEntry }) => isEntry)?.fileName ?? '';
+        const described = chunks.map(({ fileName, facadeModuleId, imports, viteMetadata }) => ({
+          fileName,
+          facadeModuleId,
+          imports,
+          css: [...(viteMetadata?.importedCss ?? [])],
+        }));
+        const routes = listRoutes(readFileSync(join(import.meta.dirname, 'src/router.tsx'), 'utf8'));
+        const files = listRouteFiles(routes, described, entry);
+        const gone = Object.values(files)
+          .flat()
+          .find((file) => bundle[file] === undefined);
+        if (gone !== undefined) this.error(`${gone} would be fetched first, but isn't there`);
+        this.emitFile({ type: 'asset', fileName: 'first-files.json', source: JSON.stringify(files) });
+      },
     },
   };
 }
@@ -171,7 +179,7 @@ const LISTS = new RegExp(
 
 /** What dialogs are made of. */
 const DIALOGS =
-  /@mantine\/core\/esm\/components\/(?:Modal|ModalBase|FocusTrap|Overlay)\/|ui\/src\/components\/form-dialog|react-i18next\/dist\/es\/Trans|html-parse-stringify/;
+  /@mantine\/core\/esm\/components\/(?:Modal|ModalBase|FocusTrap|Overlay|ScrollArea)\/|ui\/src\/components\/form-dialog|react-i18next\/dist\/es\/Trans|html-parse-stringify/;
 
 /** What forms are made of. */
 const CONTROLS = /@mantine\/core\/esm\/components\/(?!SegmentedControl|FloatingIndicator)/;
@@ -179,8 +187,11 @@ const CONTROLS = /@mantine\/core\/esm\/components\/(?!SegmentedControl|FloatingI
 /** What the first view of the editor shares with parts loaded later: a file each would be a request each. */
 const EDITOR_PARTS = new RegExp(
   [
-    'workflow-pages/src/editor/(activation-switch|use-activation|editor-context|to-list|trying/(run-choice|use-trial))',
+    'workflow-pages/src/editor/(activation-switch|use-activation|editor-context|to-list|side-head|side-frame|splitter|trying/(run-choice|use-trial))',
     'editor/src/(pins/pin-sync|form/(save-flow|new-credential))',
+    'workflow-pages/src/workflows/export-item',
+    'workflow-pages/src/editor/editor\\.css',
+    'ui/src/i18n/(en|parts)/workplace\\.',
     '@mantine/core/esm/components/Tabs/',
   ].join('|'),
 );
@@ -202,6 +213,7 @@ const EXECUTION_PARTS = new RegExp(
     'execution-pages/src/(approvals/choice-name|files/files|timeline/timeline\\.module)\\.',
     'ui/src/components/json-viewer\\.module',
     'templates/src/template-filters-page|editor/src/form/flow-scope',
+    'ui/src/i18n/(en|parts)/executions\\.',
     'icons/chevron-left\\.',
   ].join('|'),
 );
@@ -218,9 +230,9 @@ const FORM_PARTS = new RegExp(
 const VERSION_PARTS =
   /workflow-pages\/src\/editor\/versions\/(?:flow-diff|change-list|version-author)|editor\/src\/node-panel\/setting-names|ui\/src\/i18n\/(?:en|parts)\/(?:setting|versions)\./;
 
-/** Fields for several values. */
+/** Fields for long texts and for several values. */
 const PILLS =
-  /@mantine\/core\/esm\/components\/(?:Pill|PillsInput|MultiSelect|TagsInput|Combobox\/use-pills-reorder)\//;
+  /ui\/src\/components\/workflow-select|workflow-pages\/src\/workflows\/(?:details-fields|name-field)|@mantine\/core\/esm\/components\/Textarea\/|@mantine\/core\/esm\/components\/(?:Pill|PillsInput|MultiSelect|TagsInput|Combobox\/use-pills-reorder)\//;
 
 /** What the first view of the list of workflows shares with parts loaded later. */
 const LIST_PARTS = new RegExp(
@@ -269,21 +281,13 @@ export default defineConfig({
               priority: 3,
               test: /@mantine\/core\/esm\/components\/NumberInput\/|react-number-format/,
             },
-            { name: 'japanese-titles', priority: 3, test: /i18n\/service\/(?:ja-titles|ja\/titles)/ },
             { name: 'editor-parts', priority: 2, test: EDITOR_PARTS },
             { name: 'canvas-parts', priority: 2, test: CANVAS_PARTS },
             { name: 'execution-parts', priority: 2, test: EXECUTION_PARTS },
-            { name: 'scroll-area', priority: 5, test: /@mantine\/core\/esm\/components\/ScrollArea\// },
             {
               name: 'segments',
               priority: 3,
               test: /@mantine\/core\/esm\/components\/(?:SegmentedControl|FloatingIndicator)\//,
-            },
-            {
-              name: 'details',
-              priority: 3,
-              minShareCount: 2,
-              test: /workflow-pages\/src\/workflows\/(?:details-fields|name-field)|@mantine\/core\/esm\/components\/Textarea\//,
             },
             { name: 'pills', priority: 2, minShareCount: 2, test: PILLS },
             { name: 'list-parts', priority: 1, test: LIST_PARTS },

@@ -91,11 +91,14 @@ function readScript(url: string): Promise<LoadedScript> {
 /** Kana are in texts only; a script may name the language in its own characters. */
 const KANA = /[\u3040-\u30ff]/;
 
+/** Compressing less would make it larger. */
+const TINY_BYTES = 1_000;
+
 /** Requests gzip only. */
 function fetchGzip(url: string): Promise<LoadedScript> {
   return new Promise((resolve, reject) => {
     const asked = get(url, { headers: { 'accept-encoding': 'gzip' } }, (answer) => {
-      if (answer.headers['content-encoding'] !== 'gzip') reject(new Error(`${url} isn't compressed`));
+      const isPacked = answer.headers['content-encoding'] === 'gzip';
       if (!/\bimmutable\b/.test(answer.headers['cache-control'] ?? '')) {
         reject(new Error(`${url} would be fetched again`));
       }
@@ -103,7 +106,8 @@ function fetchGzip(url: string): Promise<LoadedScript> {
       answer.on('data', (chunk: Buffer) => chunks.push(chunk));
       answer.on('end', () => {
         const packed = Buffer.concat(chunks);
-        const text = gunzipSync(packed).toString();
+        if (!isPacked && packed.length > TINY_BYTES) reject(new Error(`${url} isn't compressed`));
+        const text = (isPacked ? gunzipSync(packed) : packed).toString();
         const name = url.replace(/^.*\//, '');
         resolve({ name, bytes: packed.length, isJapanese: KANA.test(text) });
       });

@@ -1,4 +1,4 @@
-import { ActionIcon, Badge, Group, ScrollArea, Stack, Text, Tooltip, UnstyledButton } from '@mantine/core';
+import { ActionIcon, Badge, Box, Group, Stack, Text, Tooltip, UnstyledButton } from '@mantine/core';
 import type { VersionItem } from '@millrace/admin-api';
 import { call } from '@millrace/ui/api/client.ts';
 import { useRole } from '@millrace/ui/api/me.ts';
@@ -43,7 +43,7 @@ export function VersionList({
   );
   const [pinnedTitle, allTitle] = [t('versions.pinnedTitle'), t('versions.allTitle')];
   return (
-    <ScrollArea flex="1 1 260px" mah="72vh" type="auto">
+    <Box flex="1 1 260px" mah="72vh" style={{ overflowY: 'auto', scrollbarWidth: 'thin' }}>
       {pinned.length > 0 && (
         <>
           {head(pinnedTitle)}
@@ -53,7 +53,7 @@ export function VersionList({
       )}
       {rows(allTitle, items)}
       {children}
-    </ScrollArea>
+    </Box>
   );
 }
 
