@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { basename, join, resolve } from 'node:path';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import react from '@vitejs/plugin-react';
 import { defineConfig, type Plugin } from 'vite';
@@ -30,18 +30,26 @@ function listFirstFiles(): Plugin {
   return {
     name: 'list-first-files',
     apply: 'build',
-    generateBundle(_options, bundle) {
-      const chunks = Object.values(bundle).flatMap((file) => (file.type === 'chunk' ? [file] : []));
-      const entry = chunks.find(({ isEntry }) => isEntry)?.fileName ?? '';
-      const described = chunks.map(({ fileName, facadeModuleId, imports, viteMetadata }) => ({
-        fileName,
-        facadeModuleId,
-        imports,
-        css: [...(viteMetadata?.importedCss ?? [])],
-      }));
-      const routes = listRoutes(readFileSync(join(import.meta.dirname, 'src/router.tsx'), 'utf8'));
-      const files = listRouteFiles(routes, described, entry);
-      this.emitFile({ type: 'asset', fileName: 'first-files.json', source: JSON.stringify(files) });
+    generateBundle: {
+      // Files of styles only are removed before.
+      order: 'post',
+      handler(_options, bundle) {
+        const chunks = Object.values(bundle).flatMap((file) => (file.type === 'chunk' ? [file] : []));
+        const entry = chunks.find(({ isEntry }) => isEntry)?.fileName ?? '';
+        const described = chunks.map(({ fileName, facadeModuleId, imports, viteMetadata }) => ({
+          fileName,
+          facadeModuleId,
+          imports,
+          css: [...(viteMetadata?.importedCss ?? [])],
+        }));
+        const routes = listRoutes(readFileSync(join(import.meta.dirname, 'src/router.tsx'), 'utf8'));
+        const files = listRouteFiles(routes, described, entry);
+        const gone = Object.values(files)
+          .flat()
+          .find((file) => bundle[file] === undefined);
+        if (gone !== undefined) this.error(`${gone} would be fetched first, but isn't there`);
+        this.emitFile({ type: 'asset', fileName: 'first-files.json', source: JSON.stringify(files) });
+      },
     },
   };
 }
@@ -62,6 +70,71 @@ function leaveOutColours(): Plugin {
   };
 }
 
+/** Modules that are loaded when they are first needed: those that stand in for them say so (`values/src/not-loaded.ts`). */
+const LATER = ['/values/src/pattern-engine.ts', '/templates/src/template-filters.ts'];
+
+function loadWhenNeeded(): Plugin {
+  return {
+    name: 'load-when-needed',
+    apply: 'build',
+    enforce: 'pre',
+    async resolveId(id, importer) {
+      if (!/(pattern-engine|template-filters)(\.ts)?$/.test(id)) return null;
+      const found = await this.resolve(id, importer, { skipSelf: true });
+      const isLater = found !== null && LATER.some((path) => found.id.endsWith(path));
+      const standIn = found?.id.replace(/\.ts$/, '-page.ts');
+      return isLater && importer !== standIn ? { id: standIn ?? '' } : found;
+    },
+  };
+}
+
+const NO_ENGLISH = '\0no-english';
+
+/** The English of an error is for the service's log: all messages of the service would come with the first error. The page shows its explanation. */
+function leaveOutLogTexts(): Plugin {
+  return {
+    name: 'leave-out-log-texts',
+    apply: 'build',
+    enforce: 'pre',
+    resolveId: (id, importer) =>
+      id === './english.ts' && importer?.endsWith('/messages/src/explained-error.ts') ? NO_ENGLISH : null,
+    load: (id) =>
+      id === NO_ENGLISH
+        ? "export const inEnglish = (said) => (typeof said === 'string' ? said : said.key);\n"
+        : null,
+  };
+}
+
+/** Parts of components that no page uses. They come with the component, since they are its members (`Menu.Search`). */
+const UNUSED = new RegExp(
+  [
+    '@mantine/core/esm/components/Menu/Menu(?:Sub|Search|CheckboxItem|CheckboxGroup|RadioItem|RadioGroup|ContextMenu)',
+    '@mantine/core/esm/components/(?:Popover/PopoverContextMenu|Tooltip/TooltipFloating)',
+    '@mantine/core/esm/components/AppShell/AppShell(?:Aside|Footer|ResizeHandle)',
+    '@mantine/core/esm/components/AppShell/AppShellMediaStyles/assign-(?:aside|footer)-variables',
+    '@mantine/hooks/esm/use-drag',
+  ]
+    .map((folder) => `${folder}/[\\w-]+\\.mjs$`)
+    .join('|'),
+);
+
+function leaveOutUnused(): Plugin {
+  return {
+    name: 'leave-out-unused',
+    apply: 'build',
+    enforce: 'pre',
+    load(id) {
+      if (!UNUSED.test(id)) return null;
+      // Named as their file is, or in camel case.
+      const name = basename(id, '.mjs').replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
+      // Used even where there is nothing to do: panels of a fixed size, no panel on the right or below.
+      if (/^(?:AppShellResizeHandle$|assign)/.test(name)) return `export const ${name} = () => null;\n`;
+      const error = `${name} is left out of the build: see UNUSED in packages/web/vite.config.ts`;
+      return `export const ${name} = () => { throw new Error(${JSON.stringify(error)}); };\n`;
+    },
+  };
+}
+
 /** Used by most pages, but by none when it is first shown: texts, dialogs and the fields of forms. */
 const LOADED_LATER = new RegExp(
   [
@@ -73,7 +146,7 @@ const LOADED_LATER = new RegExp(
     'react-i18next/dist/es/Trans|html-parse-stringify',
     '@mantine/core/esm/components/(Modal|ModalBase|Drawer|Combobox|Select|NativeSelect|Table|Textarea|Code)/',
     '@mantine/notifications/esm/(Notification|get-)|react-transition-group',
-    '@mantine/core/esm/components/(Notification|InputsGroup|FocusTrap|PillsInput|Accordion)/',
+    '@mantine/core/esm/components/(Notification|InputsGroup|FocusTrap|PillsInput|Accordion|SegmentedControl|FloatingIndicator|ScrollArea)/',
   ].join('|'),
 );
 
@@ -83,13 +156,15 @@ const FRAME = new RegExp(
     'web/src/shell/(?!no-organisation|help-items|guides|commands/(command-palette|use-commands))',
     'ui/src/(api|commands)/',
     'ui/src/i18n/(parts/(add-texts|workflow)\\.ts|en/workflow\\.json)',
-    'ui/src/components/(nonce|icon-badge|status-styles|read-json)',
+    'ui/src/components/(nonce|icon-badge|status-styles|read-json|confirm-later|use-in-sight|when-in-sight|with-code|code\\.tsx)',
+    'workflow-pages/src/workflows/(status-badge|workflow-changes)',
+    'values/src/not-loaded',
     '(?<!json)[-/]search\\.ts$',
     'search-params',
     'editor/src/canvas/(flow-view|node-icon)',
     '@mantine/(hooks/esm|core/esm/core)/',
-    '@mantine/core/esm/components/(AppShell|NavLink|Burger|Menu|Tabs|Switch|Collapse|Divider)/',
-    '@mantine/core/esm/components/(Radio/RadioIcon|Accordion/AccordionChevron)',
+    '@mantine/core/esm/components/(AppShell|NavLink|Burger|Menu|Switch|Collapse|Divider)/',
+    '@mantine/core/esm/components/(Radio/RadioIcon|Accordion/AccordionChevron|ScrollArea/utils/to-int)',
   ].join('|'),
 );
 
@@ -97,19 +172,27 @@ const FRAME = new RegExp(
 const LISTS = new RegExp(
   [
     'ui/src/components/(data-table|row-link|filter-input|selection-bar)',
+    '@mantine/core/esm/components/(Checkbox/(?!CheckIcon)|NativeSelect/|Progress/)',
     'workflow-pages/src/workflows/(row-menu|name-field|create-workflow|trigger-name|search-field)',
   ].join('|'),
 );
 
-/** What dialogs and forms are made of. */
-const CONTROLS = /@mantine\/core\/esm\/components\/|ui\/src\/components\/form-dialog/;
+/** What dialogs are made of. */
+const DIALOGS =
+  /@mantine\/core\/esm\/components\/(?:Modal|ModalBase|FocusTrap|Overlay|ScrollArea)\/|ui\/src\/components\/form-dialog|react-i18next\/dist\/es\/Trans|html-parse-stringify/;
+
+/** What forms are made of. */
+const CONTROLS = /@mantine\/core\/esm\/components\/(?!SegmentedControl|FloatingIndicator)/;
 
 /** What the first view of the editor shares with parts loaded later: a file each would be a request each. */
 const EDITOR_PARTS = new RegExp(
   [
-    'workflow-pages/src/editor/(activation-switch|use-activation|editor-context|trying/(run-choice|use-trial))',
+    'workflow-pages/src/editor/(activation-switch|use-activation|editor-context|to-list|side-head|side-frame|splitter|trying/(run-choice|use-trial))',
     'editor/src/(pins/pin-sync|form/(save-flow|new-credential))',
-    'icons/(keyboard|list-tree|network|save|square-dashed-mouse-pointer|sticky-note|zoom-in|zoom-out)\\.',
+    'workflow-pages/src/workflows/export-item',
+    'workflow-pages/src/editor/editor\\.css',
+    'ui/src/i18n/(en|parts)/workplace\\.',
+    '@mantine/core/esm/components/Tabs/',
   ].join('|'),
 );
 
@@ -118,18 +201,38 @@ const CANVAS_PARTS = new RegExp(
   [
     'editor/src/canvas/(clipboard|about-node-text|diff-sign|run-mark)\\.',
     'editor-model/src/(about-node|pasted-text)\\.',
-    'icons/maximize\\.',
+    'icons/(keyboard|list-tree|maximize|network|save|square-dashed-mouse-pointer|sticky-note|zoom-in|zoom-out)\\.',
   ].join('|'),
 );
 
 /** What the page of an execution shares with lists of executions and approvals. */
 const EXECUTION_PARTS = new RegExp(
   [
-    'execution-pages/src/common/(status|under-way|use-in-sight|to-executions|executions\\.module)',
+    'execution-pages/src/common/(status|under-way|to-executions|executions\\.module)',
     'execution-pages/src/detail/(config-of|execution-facts|node-names|use-execution)',
-    'execution-pages/src/(approvals/choice-name|files/files)\\.',
+    'execution-pages/src/(approvals/choice-name|files/files|timeline/timeline\\.module)\\.',
+    'ui/src/components/json-viewer\\.module',
+    'templates/src/template-filters-page|editor/src/form/flow-scope',
+    'ui/src/i18n/(en|parts)/executions\\.',
+    'icons/chevron-left\\.',
   ].join('|'),
 );
+
+/** What forms share, wherever they are. */
+const FORM_PARTS = new RegExp(
+  [
+    'editor/src/(fields/(?!rows-target|pasted-credential|format-amount)|schedule/)',
+    'editor/src/form/(field-shape|field-props|section-summary|move-item|known-values|form-context|insert-target)',
+  ].join('|'),
+);
+
+/** What versions share with drafts that contradict each other. */
+const VERSION_PARTS =
+  /workflow-pages\/src\/editor\/versions\/(?:flow-diff|change-list|version-author)|editor\/src\/node-panel\/setting-names|ui\/src\/i18n\/(?:en|parts)\/(?:setting|versions)\./;
+
+/** Fields for long texts and for several values. */
+const PILLS =
+  /ui\/src\/components\/workflow-select|workflow-pages\/src\/workflows\/(?:details-fields|name-field)|@mantine\/core\/esm\/components\/Textarea\/|@mantine\/core\/esm\/components\/(?:Pill|PillsInput|MultiSelect|TagsInput|Combobox\/use-pills-reorder)\//;
 
 /** What the first view of the list of workflows shares with parts loaded later. */
 const LIST_PARTS = new RegExp(
@@ -140,7 +243,15 @@ const LIST_PARTS = new RegExp(
 );
 
 export default defineConfig({
-  plugins: [react(), leaveOutColours(), listFirstFiles(), packAssets()],
+  plugins: [
+    react(),
+    leaveOutColours(),
+    leaveOutLogTexts(),
+    leaveOutUnused(),
+    loadWhenNeeded(),
+    listFirstFiles(),
+    packAssets(),
+  ],
   // The server replaces it with a fresh nonce in every response.
   html: { cspNonce: '__CSP_NONCE__' },
   build: {
@@ -156,17 +267,32 @@ export default defineConfig({
         codeSplitting: {
           groups: [
             // A file for each would be larger altogether, and a request each. Those of a single part belong to it.
-            { name: 'icons', priority: 4, minShareCount: 3, test: /lucide-react/ },
-            { name: 'shared', priority: 3, minShareCount: 14, test: (id) => !LOADED_LATER.test(id) },
-            { name: 'frame', priority: 2, test: FRAME },
-            { name: 'lists', priority: 1, minShareCount: 2, test: LISTS },
-            { name: 'controls', priority: 1, minShareCount: 14, test: CONTROLS },
+            { name: 'icons', priority: 8, minShareCount: 3, test: /lucide-react/ },
+            { name: 'shared', priority: 7, minShareCount: 14, test: (id) => !LOADED_LATER.test(id) },
+            { name: 'frame', priority: 6, test: FRAME },
+            { name: 'lists', priority: 3, minShareCount: 2, test: LISTS },
+            { name: 'dialogs', priority: 4, minShareCount: 10, test: DIALOGS },
+            { name: 'controls', priority: 3, minShareCount: 14, test: CONTROLS },
             // Before those with parts that need them, which would take them in.
-            { name: 'workflow-texts', priority: 1, test: /ui\/src\/i18n\/(en|parts)\/workflows\./ },
-            { name: 'editor-parts', priority: 0, test: EDITOR_PARTS },
-            { name: 'canvas-parts', priority: 0, test: CANVAS_PARTS },
-            { name: 'execution-parts', priority: 0, test: EXECUTION_PARTS },
-            { name: 'list-parts', priority: 0, test: LIST_PARTS },
+            { name: 'workflow-texts', priority: 3, test: /ui\/src\/i18n\/(en|parts)\/workflows\./ },
+            { name: 'canvas-texts', priority: 3, test: /ui\/src\/i18n\/(en|parts)\/(canvas|editor)\./ },
+            {
+              name: 'numbers',
+              priority: 3,
+              test: /@mantine\/core\/esm\/components\/NumberInput\/|react-number-format/,
+            },
+            { name: 'editor-parts', priority: 2, test: EDITOR_PARTS },
+            { name: 'canvas-parts', priority: 2, test: CANVAS_PARTS },
+            { name: 'execution-parts', priority: 2, test: EXECUTION_PARTS },
+            {
+              name: 'segments',
+              priority: 3,
+              test: /@mantine\/core\/esm\/components\/(?:SegmentedControl|FloatingIndicator)\//,
+            },
+            { name: 'pills', priority: 2, minShareCount: 2, test: PILLS },
+            { name: 'list-parts', priority: 1, test: LIST_PARTS },
+            { name: 'version-parts', priority: 1, minShareCount: 2, test: VERSION_PARTS },
+            { name: 'form-parts', priority: 0, minShareCount: 2, test: FORM_PARTS },
           ],
         },
       },

@@ -1,6 +1,7 @@
 import { type Message, message } from '@millrace/messages';
 import { ExplainedError } from '@millrace/messages/explained-error';
-import { RE2JS, RE2JSSyntaxException } from 're2js';
+import type { RE2JS } from 're2js';
+import { patternEngine } from './pattern-engine.ts';
 
 /**
  * Users' regular expressions. They are written for JavaScript, whose engine backtracks: a short pattern and a long string can keep it busy
@@ -153,16 +154,18 @@ function remembered<Result>(make: (pattern: string) => Result): (pattern: string
 }
 
 function compileParts(translated: readonly Part[]): Compiled | Message {
+  // Outside of what is caught: a missing engine says nothing about the pattern.
+  const engine = patternEngine();
   try {
     const parts = translated.map(({ text, isWanted }) => ({
-      expression: RE2JS.compile(text, RE2JS.LOOKBEHINDS),
+      expression: engine.RE2JS.compile(text, engine.RE2JS.LOOKBEHINDS),
       isWanted,
     }));
     const size = parts.reduce((sum, { expression }) => sum + expression.programSize(), 0);
     return size * MIN_TEXT_LENGTH > MAX_WORK ? message('flow.pattern_too_large') : { parts, size };
   } catch (error) {
     const { error: reason, input } =
-      error instanceof RE2JSSyntaxException ? error : { error: '', input: null };
+      error instanceof engine.RE2JSSyntaxException ? error : { error: '', input: null };
     if (reason.includes('repeat')) return message('flow.pattern_repeats_too_often');
     return input === null
       ? message('flow.pattern_too_large')

@@ -181,7 +181,7 @@ describe('with other ways of seeing', () => {
     expect(moving).toEqual([]);
     // Nor does what is closed fade away.
     await closeByEscape(opened.page.getByRole('dialog'));
-    await opened.page.getByRole('button', { name: say('editor.more') }).click();
+    await opened.page.getByRole('button', { name: say('workplace.more') }).click();
     await focused(opened.page.getByRole('menu'));
     await opened.page.keyboard.press('Escape');
     await settle(opened.page);

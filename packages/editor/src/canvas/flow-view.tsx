@@ -18,11 +18,16 @@ const NO_PROBLEMS: readonly FlowProblem[] = [];
 /**
  * Node types by name, in the reader's language; empty while loading. Those of connectors are there once something on the page has
  * asked for them ({@link useConnectors}).
+ * @param isNeeded loads them, unless something else has
  */
-export function useNodeTypes(): ReadonlyMap<string, NodeType> {
-  const { data } = useQuery({ ...endpointQuery('GET /node-types'), staleTime: Number.POSITIVE_INFINITY });
+export function useNodeTypes(isNeeded = true): ReadonlyMap<string, NodeType> {
+  const { data } = useQuery({
+    ...endpointQuery('GET /node-types'),
+    staleTime: Number.POSITIVE_INFINITY,
+    enabled: isNeeded,
+  });
   const { common, own } = useConnectors(false);
-  const translate = useTranslateNodeTypes();
+  const translate = useTranslateNodeTypes(isNeeded);
   return useMemo(() => {
     const first = translate(data?.items ?? []);
     if (first.length === 0) return new Map();

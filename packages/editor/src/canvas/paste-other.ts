@@ -1,3 +1,4 @@
+import '@millrace/ui/i18n/parts/setting.ts';
 import '@millrace/ui/i18n/parts/forms.ts';
 import '@millrace/ui/i18n/parts/pasting.ts';
 import type { ResponseBody } from '@millrace/admin-api';
@@ -103,9 +104,7 @@ function namesOfOther(pasted: object, own: object): readonly string[] {
 
 function warnOfSettings(names: readonly string[], t: TFunction): void {
   if (names.length === 0) return;
-  const titles = names.map((name) =>
-    t(`forms.setting.${name}` as 'forms.setting.timezone', { defaultValue: name }),
-  );
+  const titles = names.map((name) => t(`setting.${name}` as 'setting.timezone', { defaultValue: name }));
   notifyWarning(t('pasting.ownSettings', { settings: titles.join(t('common.listSeparator')) }));
 }
 

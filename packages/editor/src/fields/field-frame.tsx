@@ -1,4 +1,3 @@
-import '@millrace/ui/i18n/parts/template-messages.ts';
 import './field-frame.css';
 import { Box, Group, Input, Text } from '@mantine/core';
 import type { JsonValue } from '@millrace/engine';
@@ -11,7 +10,7 @@ import { type ReactNode, useId } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useForm, useProblem } from '../form/form-context.tsx';
 import { useInsertTarget } from '../form/insert-target.ts';
-import { showValue } from '../form/template-scope.ts';
+import { showValue } from '../form/known-values.ts';
 
 export interface FieldFrameProps {
   label: string;

@@ -3,7 +3,7 @@ import { type Said, translateMessage } from '@millrace/ui/i18n/translate-message
 import { createContext, useContext } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Schema } from './field-shape.ts';
-import type { DataSource, PathHint, Preview } from './template-scope.ts';
+import type { DataSource, PathHint, Preview } from './known-values.ts';
 
 /** A problem with a value of the form. */
 export type FormProblem = Said & { readonly pointer: string };

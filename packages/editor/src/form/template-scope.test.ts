@@ -1,13 +1,7 @@
 import type { FlowNode, JsonObject, JsonValue } from '@millrace/engine';
 import { describe, expect, test } from 'vitest';
-import {
-  type KnownValues,
-  listHints,
-  listSources,
-  loopsAround,
-  previewOf,
-  upstreamOf,
-} from './template-scope.ts';
+import { loopsAround, upstreamOf } from './flow-scope.ts';
+import { type KnownValues, listHints, listSources, previewOf } from './template-scope.ts';
 
 const nodes: FlowNode[] = [
   { id: 'start', type: 'trigger.manual' },

@@ -1,9 +1,7 @@
 import { own } from '@millrace/editor-model/flow-value.ts';
 import {
-  type Flow,
   isJsonArray,
   isJsonObject,
-  isRawNumber,
   type JsonObject,
   type JsonValue,
   LOOP_TYPES,
@@ -11,12 +9,12 @@ import {
   parseTemplate,
   RenderLimitError,
   render,
-  stringifyJson,
   type TemplateScope,
   templateStep,
 } from '@millrace/engine';
 import { presentMessage } from '@millrace/messages/english';
-import type { Said } from '@millrace/ui/i18n/translate-message.ts';
+import { type FlowPart, loopsAround, upstreamOf } from './flow-scope.ts';
+import { type DataSource, membersOf, type PathHint, type Preview } from './known-values.ts';
 
 /** Known values that a node's templates can read, from the sample and the last run. */
 export interface KnownValues {
@@ -26,60 +24,10 @@ export interface KnownValues {
   readonly examples?: { readonly [nodeId: string]: JsonObject | undefined };
 }
 
-/** A path that a template can read, with its value if known. */
-export interface PathHint {
-  readonly path: string;
-  /** Undefined: unknown. */
-  readonly value: JsonValue | undefined;
-}
-
 const MAX_HINTS = 600;
 /** Per value, so that a large one leaves room for the others. */
 const MAX_HINTS_OF_ONE = 150;
 const MAX_DEPTH = 6;
-/** A list's first item shows the shape of the rest. */
-const MAX_ITEMS = 1;
-
-type FlowPart = Pick<Flow, 'nodes' | 'edges' | 'settings'>;
-
-/** Ids of the nodes that have ended when a node starts: its predecessors, including those of the loops around it. */
-export function upstreamOf({ nodes, edges }: FlowPart, nodeId: string): readonly string[] {
-  const found = new Set<string>();
-  const open = [nodeId];
-  const parentOf = new Map(nodes.map((node) => [node.id, node.parentId ?? null]));
-  for (let id = open.pop(); id !== undefined; id = open.pop()) {
-    const before = edges.filter(({ target }) => target === id).map(({ source }) => source);
-    const parent = parentOf.get(id) ?? null;
-    for (const next of parent === null ? before : [...before, parent]) {
-      if (found.has(next) || next === nodeId) continue;
-      found.add(next);
-      open.push(next);
-    }
-  }
-  // An enclosing loop hasn't ended, so its output can't be read; that of its predecessors can.
-  const around = new Set(loopsAround({ nodes, edges }, nodeId));
-  return nodes.map(({ id }) => id).filter((id) => found.has(id) && !around.has(id));
-}
-
-/** Ids of the loops around a node, innermost first. */
-export function loopsAround({ nodes }: FlowPart, nodeId: string): readonly string[] {
-  const byId = new Map(nodes.map((node) => [node.id, node]));
-  const loops: string[] = [];
-  for (let node = byId.get(nodeId); node?.parentId != null; node = byId.get(node.parentId)) {
-    const parent = byId.get(node.parentId);
-    if (parent === undefined || loops.includes(parent.id)) break;
-    if (LOOP_TYPES.has(parent.type)) loops.push(parent.id);
-  }
-  return loops;
-}
-
-/** Something that templates can read, with everything in it. */
-export interface DataSource extends PathHint {
-  /** The node it comes from; null: not from a node. */
-  readonly nodeId: string | null;
-  /** The value only shows what a real one looks like. */
-  readonly isExample: boolean;
-}
 
 /** All paths that a node's templates can read, nearest node first. */
 export function listHints(flow: FlowPart, nodeId: string, known: KnownValues): readonly PathHint[] {
@@ -199,25 +147,6 @@ function hintsOf(path: string, value: JsonValue | undefined): readonly PathHint[
   return hints;
 }
 
-/** The members of an object, or the first items of a list, with their paths. */
-export function membersOf({ path, value }: PathHint, maxItems = MAX_ITEMS): readonly PathHint[] {
-  if (value === undefined || value === null || isRawNumber(value)) return [];
-  if (isJsonArray(value)) {
-    return value.slice(0, maxItems).map((item, index) => ({ path: `${path}[${index}]`, value: item }));
-  }
-  if (!isJsonObject(value)) return [];
-  return Object.entries(value).map(([name, member]) => ({ path: path + templateStep(name), value: member }));
-}
-
-export type Preview =
-  | { readonly kind: 'value'; readonly value: JsonValue }
-  /** The template is invalid, with the error's position. */
-  | { readonly kind: 'mistake'; readonly mistake: Said }
-  /** It reads a value that is unknown before the workflow has run. */
-  | { readonly kind: 'unknown' }
-  /** Too large to show. */
-  | { readonly kind: 'large' };
-
 const MAX_PREVIEW_BYTES = 100_000;
 
 /** A template rendered with the known values; null if the string contains no template. */
@@ -257,12 +186,4 @@ function previewIn(loop: string | null, text: string, flow: FlowPart, known: Kno
     if (error instanceof RenderLimitError) return { kind: isUnknown ? 'unknown' : 'large' };
     throw error;
   }
-}
-
-const MAX_SHOWN = 200;
-
-/** A value in one short line. */
-export function showValue(value: JsonValue): string {
-  const text = typeof value === 'string' ? JSON.stringify(value) : stringifyJson(value);
-  return text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text;
 }

@@ -9,7 +9,7 @@ export function ExecutionLink({ id }: { id: number }) {
   const org = useOrg();
   return (
     <Anchor size="xs" renderRoot={(props) => <Link {...props} to={`/o/${org}/executions/${id}` as '/'} />}>
-      {t('editor.trying.execution', { id })}
+      {t('trying.execution', { id })}
     </Anchor>
   );
 }

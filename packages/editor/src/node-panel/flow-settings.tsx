@@ -108,7 +108,7 @@ export function FlowSettingsForm() {
             name={name}
             schema={{
               ...withTexts(SCHEMAS[name], name, t),
-              title: t(`forms.setting.${name}`),
+              title: t(`setting.${name}`),
               description: t(`forms.settingAbout.${name}`),
             }}
             value={settings[name]}

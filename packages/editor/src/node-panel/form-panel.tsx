@@ -1,3 +1,4 @@
+import '@millrace/ui/i18n/parts/trying.ts';
 import '@millrace/ui/i18n/parts/conversations.ts';
 import '@millrace/ui/i18n/parts/editor.ts';
 import '@millrace/ui/i18n/parts/executions.ts';

@@ -1,3 +1,5 @@
+import '@millrace/ui/i18n/parts/setting.ts';
+import '@millrace/ui/i18n/parts/trying.ts';
 import '@millrace/ui/i18n/parts/canvas.ts';
 import '@millrace/ui/i18n/parts/editor.ts';
 import '@millrace/ui/i18n/parts/executions.ts';
@@ -176,7 +178,7 @@ function PanelHead({ node }: { node: FlowNode }) {
       <Group gap={6} wrap="nowrap">
         <TextInput
           flex={1}
-          aria-label={t('forms.label')}
+          aria-label={t('setting.ofNode.label')}
           placeholder={node.id}
           value={node.data?.label ?? ''}
           readOnly={isReadOnly}

@@ -42,7 +42,7 @@ function Behaviour({ node, type }: NodeSettingsProps) {
     <Stack gap="md">
       <Radio.Group
         size="xs"
-        label={t('forms.onError')}
+        label={t('setting.ofNode.onError')}
         value={onError ?? 'fail'}
         onChange={(value) => set('on_error', value === 'fail' ? undefined : (value as OnError))}
         readOnly={isReadOnly}
@@ -63,7 +63,7 @@ function Behaviour({ node, type }: NodeSettingsProps) {
       </Radio.Group>
       <div>
         <Text size="xs" fw={600}>
-          {t('forms.retry')}
+          {t('setting.ofNode.retry')}
         </Text>
         <Group grow gap="xs" align="flex-start">
           <NumberInput
@@ -100,7 +100,7 @@ function Behaviour({ node, type }: NodeSettingsProps) {
         <Hint mt={4}>{t('forms.retryAbout')}</Hint>
       </div>
       <NumberInput
-        label={t('forms.timeout')}
+        label={t('setting.ofNode.timeout')}
         description={t('forms.timeoutAbout')}
         min={1}
         suffix=" ms"

@@ -7,7 +7,11 @@ import {
 } from '@codemirror/autocomplete';
 import type { EditorState, TransactionSpec } from '@codemirror/state';
 import { FILTERS, isJsonArray, listTemplates } from '@millrace/engine';
-import { membersOf, type PathHint, type Preview, showValue } from '../form/template-scope.ts';
+import { loadFilters } from '@millrace/templates/template-filters-page';
+import { membersOf, type PathHint, type Preview, showValue } from '../form/known-values.ts';
+
+// What is offered is every filter.
+await loadFilters();
 
 /** A full or partial path; quoted parts may contain any characters. */
 const PATH_BEFORE = /(?:[^\s{|:,"()!]|"[^"]*"?)*$/;

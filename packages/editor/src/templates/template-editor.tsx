@@ -14,8 +14,8 @@ import { type TextRange, useCodeView } from '@millrace/ui/components/use-code-vi
 import { type RefObject, useContext, useEffect, useMemo, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
 import { type InsertTarget, InsertTargetContext, type InsertTargets } from '../form/insert-target.ts';
+import type { PathHint, Preview } from '../form/known-values.ts';
 import { oneLine } from '../form/one-line.ts';
-import type { PathHint, Preview } from '../form/template-scope.ts';
 import { completionsAt, insertPath, listMarks } from './template-completion.ts';
 
 export interface TemplateEditorProps {

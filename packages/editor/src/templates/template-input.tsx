@@ -1,12 +1,17 @@
 import { Textarea, TextInput } from '@mantine/core';
 import type { TextRange } from '@millrace/ui/components/use-code-view.ts';
-import { lazy, Suspense, type SyntheticEvent, useRef } from 'react';
+import { lazy, type ReactNode, Suspense, type SyntheticEvent, useRef } from 'react';
 import { useForm } from '../form/form-context.tsx';
 import type { TemplateEditorProps } from './template-editor.tsx';
 
-/** Preloaded with the first form: most fields need it. If it fails to load, a plain field is used. */
-const editor = import('./template-editor.tsx').catch(() => ({ default: PlainEditor }));
-const TemplateEditor = lazy(() => editor);
+let editor: Promise<{ readonly default: (props: TemplateEditorProps) => ReactNode }> | undefined;
+
+/** Loads the editor of templates ahead of a form whose fields need it. If it fails to load, a plain field is used. */
+export function loadTemplateEditor() {
+  editor ??= import('./template-editor.tsx').catch(() => ({ default: PlainEditor }));
+  return editor;
+}
+const TemplateEditor = lazy(loadTemplateEditor);
 
 export interface TemplateInputProps {
   value: string;

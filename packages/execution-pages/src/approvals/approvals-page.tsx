@@ -1,3 +1,4 @@
+import '@millrace/ui/i18n/parts/approvals.ts';
 import '@millrace/ui/i18n/parts/executions.ts';
 import { Anchor, Button, Group, Paper, SegmentedControl, Stack, Text, Title } from '@mantine/core';
 import type { Approval } from '@millrace/admin-api';
@@ -37,8 +38,8 @@ export function ApprovalsPage() {
   const [deciding, setDeciding] = useState<{ readonly item: Approval; readonly choice: Choice } | null>(null);
   return (
     <Page
-      title={t('executions.approvals.title')}
-      description={t('executions.approvals.description')}
+      title={t('approvals.title')}
+      description={t('approvals.description')}
       width={860}
       actions={
         <SegmentedControl
@@ -46,8 +47,8 @@ export function ApprovalsPage() {
           value={state}
           onChange={(value) => apply({ state: value === 'decided' ? value : undefined })}
           data={[
-            { value: 'pending', label: t('executions.approvals.pending') },
-            { value: 'decided', label: t('executions.approvals.decided') },
+            { value: 'pending', label: t('approvals.pending') },
+            { value: 'decided', label: t('approvals.decided') },
           ]}
         />
       }
@@ -70,12 +71,11 @@ function Nothing({ state }: { state: State }) {
   const { t } = useTranslation();
   const org = useOrg();
   const { can } = useRole();
-  if (state === 'decided')
-    return <EmptyState icon={BadgeCheck} title={t('executions.approvals.noneDecided')} />;
+  if (state === 'decided') return <EmptyState icon={BadgeCheck} title={t('approvals.noneDecided')} />;
   return (
     <EmptyState
       icon={BadgeCheck}
-      title={t('executions.approvals.emptyTitle')}
+      title={t('approvals.emptyTitle')}
       action={
         can('editor') && (
           <Button
@@ -84,12 +84,12 @@ function Nothing({ state }: { state: State }) {
             to={`/o/${org}/templates`}
             search={{ search: 'wait.approval' } as never}
           >
-            {t('executions.approvals.emptyAction')}
+            {t('approvals.emptyAction')}
           </Button>
         )
       }
     >
-      {t('executions.approvals.emptyText')}
+      {t('approvals.emptyText')}
     </EmptyState>
   );
 }
@@ -123,7 +123,7 @@ function Question({ item, onDecide }: { item: Approval; onDecide: (choice: Choic
           </Text>
         )}
         <Hint component="div">
-          {t('executions.approvals.execution')}{' '}
+          {t('approvals.execution')}{' '}
           <Anchor
             component={Link}
             to={`/o/${org}/executions/${item.execution_id}`}
@@ -134,16 +134,16 @@ function Question({ item, onDecide }: { item: Approval; onDecide: (choice: Choic
             {item.display_name}
           </Anchor>
           {' · '}
-          {t('executions.approvals.asked')} <Moment at={item.created_at} />
+          {t('approvals.asked')} <Moment at={item.created_at} />
           {item.decision === null && (
             <>
               {' · '}
-              {t('executions.approvals.openUntil')} <Moment at={item.expires_at} relative={false} />
+              {t('approvals.openUntil')} <Moment at={item.expires_at} relative={false} />
             </>
           )}
         </Hint>
         {item.decision !== null && <Decision item={item} decision={item.decision} />}
-        {item.decision === null && !can('editor') && <Hint>{t('executions.approvals.noRole')}</Hint>}
+        {item.decision === null && !can('editor') && <Hint>{t('approvals.noRole')}</Hint>}
         {item.decision === null && can('editor') && (
           <Group gap="xs">
             {nameChoices(item.choices).map((each) => (
@@ -195,14 +195,14 @@ function Decision({ item, decision }: { item: Approval; decision: NonNullable<Ap
 /** A value as people read it. */
 function shownValue(value: JsonValue, t: TFunction): string {
   if (value === null || value === '') return '–';
-  if (typeof value === 'boolean') return t(value ? 'executions.approvals.yes' : 'executions.approvals.no');
+  if (typeof value === 'boolean') return t(value ? 'approvals.yes' : 'approvals.no');
   if (isJsonArray(value)) return value.map((each) => shownValue(each, t)).join(t('common.listSeparator'));
   return typeof value === 'object' ? JSON.stringify(value) : String(value);
 }
 
 function ByWhom({ decision: { via, decided_by: name } }: { decision: NonNullable<Approval['decision']> }) {
   const { t } = useTranslation();
-  if (via === 'member') return `${t('executions.approvals.by')} ${name ?? ''}`;
-  if (via === 'chat') return t('executions.approvals.byChat');
-  return name === null ? t('executions.approvals.byLink') : t('executions.approvals.byLinkName', { name });
+  if (via === 'member') return `${t('approvals.by')} ${name ?? ''}`;
+  if (via === 'chat') return t('approvals.byChat');
+  return name === null ? t('approvals.byLink') : t('approvals.byLinkName', { name });
 }

@@ -1,3 +1,4 @@
+import '@millrace/ui/i18n/parts/approvals.ts';
 import '@millrace/ui/i18n/parts/executions.ts';
 import { Text, Textarea } from '@mantine/core';
 import type { Approval } from '@millrace/admin-api';
@@ -43,7 +44,7 @@ export function DecisionDialog({
         },
       }),
     {
-      done: t('executions.approvals.done', { choice: choice.label }),
+      done: t('approvals.done', { choice: choice.label }),
       onError: (error) => {
         if (!(error instanceof ApiProblem) || !error.errors.some(isOfField)) notifyFailure(error);
       },
@@ -65,7 +66,7 @@ export function DecisionDialog({
   );
   return (
     <FormDialog
-      title={t('executions.approvals.decide', { choice: choice.label })}
+      title={t('approvals.decide', { choice: choice.label })}
       action={choice.label}
       isBusy={decide.isPending}
       onSubmit={() => decide.mutate()}
@@ -77,8 +78,8 @@ export function DecisionDialog({
       <AnswerFields fields={item.fields} answers={answers} faults={faults} onChange={setAnswers} />
       <Textarea
         {...(item.fields.length === 0 ? { 'data-autofocus': true } : {})}
-        label={t('executions.approvals.comment')}
-        description={t('executions.approvals.commentHint')}
+        label={t('approvals.comment')}
+        description={t('approvals.commentHint')}
         autosize
         minRows={3}
         maxRows={10}
@@ -86,7 +87,7 @@ export function DecisionDialog({
         value={comment}
         onChange={({ currentTarget }) => setComment(currentTarget.value)}
       />
-      <Hint>{t('executions.approvals.first')}</Hint>
+      <Hint>{t('approvals.first')}</Hint>
     </FormDialog>
   );
 }

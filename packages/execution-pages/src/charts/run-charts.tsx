@@ -1,3 +1,4 @@
+import '@millrace/ui/i18n/parts/runs.ts';
 import '@millrace/ui/i18n/parts/executions.ts';
 import { Group, SegmentedControl, Stack, Table, Text, Title } from '@mantine/core';
 import type { ResponseBody, RunBar } from '@millrace/admin-api';
@@ -33,22 +34,22 @@ export function RunCharts({ workflowId }: { workflowId: number }) {
     placeholderData: keepPreviousData,
   });
   return (
-    <Stack gap="xs" component="section" aria-label={t('executions.charts.title')}>
+    <Stack gap="xs" component="section" aria-label={t('runs.charts.title')}>
       <Group justify="space-between" gap="xs">
         <Title order={2} size="h4">
-          {t('executions.charts.title')}
+          {t('runs.charts.title')}
         </Title>
         <Group gap="xs">
           <SegmentedControl
             size="xs"
-            aria-label={t('executions.charts.range')}
-            data={RANGES.map((value) => ({ value, label: t(`executions.charts.ranges.${value}`) }))}
+            aria-label={t('runs.charts.range')}
+            data={RANGES.map((value) => ({ value, label: t(`runs.charts.ranges.${value}`) }))}
             value={range}
             onChange={(value) => setRange(value as Range)}
           />
           <SegmentedControl
             size="xs"
-            aria-label={t('executions.charts.look')}
+            aria-label={t('runs.charts.look')}
             data={[
               { value: 'chart', label: t('executions.detail.asChart') },
               { value: 'table', label: t('executions.detail.asTable') },
@@ -73,7 +74,7 @@ function Content({ runs, look }: { runs: Runs; look: 'chart' | 'table' }) {
     ...(step === 'hour' ? { hour: 'numeric', minute: '2-digit' } : { month: 'numeric', day: 'numeric' }),
   });
   const timeOf = (bar: RunBar) => format.format(new Date(bar.at));
-  if (total === 0) return <Hint>{t('executions.charts.none')}</Hint>;
+  if (total === 0) return <Hint>{t('runs.charts.none')}</Hint>;
   return (
     <>
       {look === 'chart' ? (
@@ -84,7 +85,7 @@ function Content({ runs, look }: { runs: Runs; look: 'chart' | 'table' }) {
       ) : (
         <RunsTable bars={bars} timeOf={timeOf} />
       )}
-      <Hint>{t('executions.charts.about', { zone: timeZone })}</Hint>
+      <Hint>{t('runs.charts.about', { zone: timeZone })}</Hint>
     </>
   );
 }
@@ -104,11 +105,11 @@ function RunsChart({ bars, timeOf }: PartProps) {
       <BarChart
         bars={bars}
         top={roundUp(Math.max(...bars.map((bar) => bar.completed + bar.failed)))}
-        label={t('executions.charts.runsLabel', counts)}
+        label={t('runs.charts.runsLabel', counts)}
         timeOf={timeOf}
         textOf={(value) => value.toLocaleString()}
         describe={(bar) =>
-          `${timeOf(bar)} · ${t('executions.charts.runsLabel', {
+          `${timeOf(bar)} · ${t('runs.charts.runsLabel', {
             completed: bar.completed.toLocaleString(),
             failed: bar.failed.toLocaleString(),
           })}`
@@ -150,13 +151,13 @@ function RunsChart({ bars, timeOf }: PartProps) {
           <svg aria-hidden="true">
             <rect className={classes.completed} width="14" height="10" />
           </svg>
-          {t('executions.charts.completed', counts)}
+          {t('runs.charts.completed', counts)}
         </span>
         <span>
           <svg aria-hidden="true">
             <rect className={classes.failed} width="14" height="10" />
           </svg>
-          {t('executions.charts.failed', counts)}
+          {t('runs.charts.failed', counts)}
         </span>
       </div>
     </div>
@@ -177,11 +178,11 @@ function DurationsChart({ bars, timeOf }: PartProps) {
       <BarChart
         bars={bars}
         top={top}
-        label={t('executions.charts.durationsLabel', { most: formatDuration(top) })}
+        label={t('runs.charts.durationsLabel', { most: formatDuration(top) })}
         timeOf={timeOf}
         textOf={(value) => (value === 0 ? '0' : formatDuration(value))}
         describe={(bar) =>
-          `${timeOf(bar)} · ${t('executions.charts.median')} ${text(bar.median_ms)} · ${t('executions.charts.p95')} ${text(bar.p95_ms)}`
+          `${timeOf(bar)} · ${t('runs.charts.median')} ${text(bar.median_ms)} · ${t('runs.charts.p95')} ${text(bar.p95_ms)}`
         }
       >
         {(places) =>
@@ -196,7 +197,7 @@ function DurationsChart({ bars, timeOf }: PartProps) {
             <svg aria-hidden="true">
               <line className={className} x1="0" x2="14" y1="5" y2="5" />
             </svg>
-            {t(member === 'median_ms' ? 'executions.charts.median' : 'executions.charts.p95')}
+            {t(member === 'median_ms' ? 'runs.charts.median' : 'runs.charts.p95')}
           </span>
         ))}
       </div>
@@ -246,14 +247,14 @@ function RunsTable({ bars, timeOf }: PartProps) {
   const text = (ms: number | null) => (ms === null ? '–' : formatDuration(ms));
   return (
     <Table.ScrollContainer minWidth={360} mah={360}>
-      <Table verticalSpacing={4} aria-label={t('executions.charts.title')}>
+      <Table verticalSpacing={4} aria-label={t('runs.charts.title')}>
         <Table.Thead>
           <Table.Tr>
-            <Table.Th>{t('executions.charts.time')}</Table.Th>
+            <Table.Th>{t('runs.charts.time')}</Table.Th>
             <Table.Th className={classes.number}>{t('executions.status.completed')}</Table.Th>
             <Table.Th className={classes.number}>{t('executions.status.failed')}</Table.Th>
-            <Table.Th className={classes.number}>{t('executions.charts.median')}</Table.Th>
-            <Table.Th className={classes.number}>{t('executions.charts.p95')}</Table.Th>
+            <Table.Th className={classes.number}>{t('runs.charts.median')}</Table.Th>
+            <Table.Th className={classes.number}>{t('runs.charts.p95')}</Table.Th>
           </Table.Tr>
         </Table.Thead>
         <Table.Tbody>

@@ -30,8 +30,7 @@ export function CompareNodes({
 }: ResponseBody<'GET /orgs/:org/executions/compare'>) {
   const { t } = useTranslation();
   const names = useNames(a.id, b.id);
-  const statusOf = (side: 'a' | 'b') =>
-    `${t('executions.compare.status')} ${t(`executions.compare.side.${side}`)}`;
+  const statusOf = (side: 'a' | 'b') => `${t('comparison.status')} ${t(`comparison.side.${side}`)}`;
   const [isOnlyDifferent, setIsOnlyDifferent] = useState(false);
   const input: Line = {
     id: '',
@@ -47,33 +46,33 @@ export function CompareNodes({
     <>
       <Switch
         size="xs"
-        label={t('executions.compare.onlyDifferent')}
+        label={t('comparison.onlyDifferent')}
         checked={isOnlyDifferent}
         onChange={({ currentTarget }) => setIsOnlyDifferent(currentTarget.checked)}
       />
-      {!lines.some(({ differs }) => differs) && <Text size="sm">{t('executions.compare.allSame')}</Text>}
+      {!lines.some(({ differs }) => differs) && <Text size="sm">{t('comparison.allSame')}</Text>}
       <DataTable
-        aria-label={t('executions.compare.title')}
+        aria-label={t('comparison.title')}
         minWidth={1_000}
         items={shown}
         columns={[
-          { head: t('executions.compare.node'), cell: ({ name }) => <NodeName name={name} /> },
+          { head: t('comparison.node'), cell: ({ name }) => <NodeName name={name} /> },
           { head: statusOf('a'), width: 150, cell: (line) => <StatusLink id={a.id} line={line} side="a" /> },
           { head: statusOf('b'), width: 150, cell: (line) => <StatusLink id={b.id} line={line} side="b" /> },
           {
-            head: t('executions.compare.duration'),
+            head: t('comparison.duration'),
             width: 180,
             isNumber: true,
             cell: ({ node }) => node !== null && <Durations node={node} />,
           },
           {
-            head: t('executions.compare.tokens'),
+            head: t('comparison.tokens'),
             width: 130,
             isNumber: true,
             cell: ({ node }) => node !== null && <Tokens node={node} />,
           },
           {
-            head: t('executions.compare.output'),
+            head: t('comparison.output'),
             width: 240,
             cell: (line, row) => <Verdict line={line} {...row} />,
           },
@@ -148,7 +147,7 @@ function NarrowLine({ line, row, a, b }: LineProps & { row: RowState }) {
       {node !== null &&
         (['a', 'b'] as const).map((side) => (
           <Group key={side} gap="xs" wrap="nowrap" align="flex-start">
-            <Muted>{t(`executions.compare.side.${side}`)}</Muted>
+            <Muted>{t(`comparison.side.${side}`)}</Muted>
             <div>
               <StatusLink id={{ a, b }[side]} line={line} side={side} />
             </div>
@@ -161,7 +160,7 @@ function NarrowLine({ line, row, a, b }: LineProps & { row: RowState }) {
           </span>
           {hasTokens(node) && (
             <span>
-              {t('executions.compare.tokens')} <Tokens node={node} />
+              {t('comparison.tokens')} <Tokens node={node} />
             </span>
           )}
         </Group>
@@ -178,10 +177,10 @@ function Verdict({ line: { isSame }, isOpen, toggle }: { line: Line } & RowState
   return (
     <Group gap={6} wrap="nowrap">
       {isSame ? <Equal size={14} aria-hidden /> : <EqualNot size={14} aria-hidden />}
-      <Text size="sm">{isSame ? t('executions.compare.same') : t('executions.compare.differs')}</Text>
+      <Text size="sm">{isSame ? t('comparison.same') : t('comparison.differs')}</Text>
       {!isSame && (
         <Button variant="subtle" aria-expanded={isOpen} onClick={toggle}>
-          {isOpen ? t('executions.compare.hideDiff') : t('executions.compare.showDiff')}
+          {isOpen ? t('comparison.hideDiff') : t('comparison.showDiff')}
         </Button>
       )}
     </Group>
@@ -209,7 +208,7 @@ function StatusLink({ id, line, side }: { id: number; line: Line; side: 'a' | 'b
 
 function Absent() {
   const { t } = useTranslation();
-  return <Muted>{t('executions.compare.absent')}</Muted>;
+  return <Muted>{t('comparison.absent')}</Muted>;
 }
 
 function Durations({ node: { a, b } }: { node: NodeComparison }) {

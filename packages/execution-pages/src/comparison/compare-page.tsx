@@ -1,3 +1,4 @@
+import '@millrace/ui/i18n/parts/comparison.ts';
 import '@millrace/ui/i18n/parts/editor.ts';
 import '@millrace/ui/i18n/parts/executions.ts';
 import { Alert, Button, Group, NumberInput, Stack, Text } from '@mantine/core';
@@ -28,10 +29,10 @@ export function ComparePage() {
   const { t } = useTranslation();
   const { a, b } = readCompareSearch(useSearch({ strict: false }));
   return (
-    <Page title={t('executions.compare.title')} width={1400}>
+    <Page title={t('comparison.title')} width={1400}>
       {a === undefined && (
-        <EmptyState icon={Columns2} title={t('executions.compare.missing')} action={<ToExecutions />}>
-          {t('executions.compare.missingText')}
+        <EmptyState icon={Columns2} title={t('comparison.missing')} action={<ToExecutions />}>
+          {t('comparison.missingText')}
         </EmptyState>
       )}
       {a !== undefined && b === undefined && <PickOther a={a} />}
@@ -50,14 +51,14 @@ function Comparison({ a, b }: { a: number; b: number }) {
   return (
     <Stack gap="md">
       <Group align="stretch" gap="sm">
-        <Side name={t('executions.compare.side.a')} item={compared.data.a} />
+        <Side name={t('comparison.side.a')} item={compared.data.a} />
         <IconButton
           icon={ArrowLeftRight}
-          label={t('executions.compare.swap')}
+          label={t('comparison.swap')}
           my="auto"
           onClick={() => void navigate({ to: '.', search: { a: b, b: a }, replace: true })}
         />
-        <Side name={t('executions.compare.side.b')} item={compared.data.b} />
+        <Side name={t('comparison.side.b')} item={compared.data.b} />
       </Group>
       <Notes {...compared.data} />
       <CompareNodes {...compared.data} />
@@ -92,13 +93,12 @@ function Side({ name, item }: { name: string; item: ExecutionItem }) {
 
 function Notes({ a, b }: ResponseBody<typeof COMPARE>) {
   const { t } = useTranslation();
-  if (a.workflow_id !== b.workflow_id)
-    return <Alert color="yellow">{t('executions.compare.otherWorkflow')}</Alert>;
+  if (a.workflow_id !== b.workflow_id) return <Alert color="yellow">{t('comparison.otherWorkflow')}</Alert>;
   if (a.workflow_version === b.workflow_version) return null;
-  if (!isSaved(a) || !isSaved(b)) return <Alert color="gray">{t('executions.compare.otherDraft')}</Alert>;
+  if (!isSaved(a) || !isSaved(b)) return <Alert color="gray">{t('comparison.otherDraft')}</Alert>;
   return (
     <Alert color="gray">
-      {t('executions.compare.otherVersion', { a: a.workflow_version, b: b.workflow_version })}
+      {t('comparison.otherVersion', { a: a.workflow_version, b: b.workflow_version })}
     </Alert>
   );
 }
@@ -135,8 +135,8 @@ function PickOther({ a }: { a: number }) {
       <Form onSubmit={submit}>
         <Group align="flex-end" gap="xs">
           <NumberInput
-            label={t('executions.compare.pick', { id: a })}
-            aria-label={t('executions.compare.pickLabel')}
+            label={t('comparison.pick', { id: a })}
+            aria-label={t('comparison.pickLabel')}
             hideControls
             min={1}
             allowDecimal={false}
@@ -145,14 +145,14 @@ function PickOther({ a }: { a: number }) {
             prefix="#"
           />
           <Button type="submit" disabled={Number(id) < 1}>
-            {t('executions.compare.go')}
+            {t('comparison.go')}
           </Button>
         </Group>
       </Form>
       {others.length > 0 && (
         <Stack gap={6}>
           <Text size="sm" fw={600}>
-            {t('executions.compare.suggestions')}
+            {t('comparison.suggestions')}
           </Text>
           {others.map((item) => (
             <Group key={item.id} gap="xs">

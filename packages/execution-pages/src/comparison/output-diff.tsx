@@ -1,3 +1,5 @@
+import '@millrace/ui/i18n/parts/versions.ts';
+import '@millrace/ui/i18n/parts/comparison.ts';
 import '@millrace/ui/i18n/parts/editor.ts';
 import '@millrace/ui/i18n/parts/executions.ts';
 import { Text } from '@mantine/core';
@@ -22,7 +24,7 @@ export function InputDiff({ a, b }: { a: number; b: number }) {
     <Sides
       queries={[a, b].map((execution) => endpointQuery(EXECUTION, { params: { org, execution } }))}
       pick={(detail) => detail.input_data}
-      label={t('executions.compare.inputLabel')}
+      label={t('comparison.inputLabel')}
     />
   );
 }
@@ -43,14 +45,14 @@ export function OutputDiff({
 }) {
   const { t } = useTranslation();
   const org = useOrg();
-  if (size > MAX_SIZE) return <Text size="sm">{t('executions.compare.tooLarge')}</Text>;
+  if (size > MAX_SIZE) return <Text size="sm">{t('comparison.tooLarge')}</Text>;
   return (
     <Sides
       queries={[a, b].map((execution) =>
         endpointQuery(NODE, { params: { org, execution, node: nodeId }, query: {} }),
       )}
       pick={({ output }) => output}
-      label={t('executions.compare.diffLabel', { node: name })}
+      label={t('comparison.diffLabel', { node: name })}
     />
   );
 }
@@ -71,6 +73,6 @@ function Sides<Read>({
   if (failed?.error != null) return <ErrorState error={failed.error} onRetry={() => void failed.refetch()} />;
   if (ofA?.data === undefined || ofB?.data === undefined) return <LoadingRows rows={3} />;
   const [a = '', b = ''] = [ofA.data, ofB.data].map((read) => JSON.stringify(pick(read), null, 2));
-  if (a.length + b.length > MAX_SIZE) return <Text size="sm">{t('executions.compare.tooLarge')}</Text>;
+  if (a.length + b.length > MAX_SIZE) return <Text size="sm">{t('comparison.tooLarge')}</Text>;
   return <TextDiff before={a} after={b} labels={[label, label]} maxHeight={420} />;
 }

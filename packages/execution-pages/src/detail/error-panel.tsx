@@ -1,9 +1,10 @@
+import '@millrace/ui/i18n/parts/executions.ts';
 import { Button, Code, Group, Stack, Text } from '@mantine/core';
 import { translateMessage } from '@millrace/ui/i18n/translate-message.ts';
 import { CircleX } from 'lucide-react';
 import { useTranslation } from 'react-i18next';
 import classes from '../common/executions.module.css';
-import { useErrorHint } from './error-hint.ts';
+import { ErrorHint } from './error-hint-text.tsx';
 
 /** Longer messages scroll, so they must be focusable. */
 const LONG_MESSAGE = 600;
@@ -22,7 +23,6 @@ export function ErrorPanel({
   onShowNode?: (nodeId: string) => void;
 }) {
   const { t } = useTranslation();
-  const hint = useErrorHint(error.code);
   const nodeId = error.node_id ?? null;
   return (
     <section className={classes.error} aria-label={t('executions.error.title')}>
@@ -48,7 +48,7 @@ export function ErrorPanel({
         </Text>
         {!isBrief && (
           <Text size="sm">
-            <strong>{t('executions.error.whatToDo')}:</strong> {hint}
+            <strong>{t('executions.error.whatToDo')}:</strong> <ErrorHint code={error.code} />
           </Text>
         )}
         {nodeId !== null && onShowNode !== undefined && (

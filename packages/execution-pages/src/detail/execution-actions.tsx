@@ -2,7 +2,7 @@ import { Button, Menu } from '@mantine/core';
 import type { ExecutionDetail } from '@millrace/admin-api';
 import { call } from '@millrace/ui/api/client.ts';
 import { useOrg, useRole } from '@millrace/ui/api/me.ts';
-import { ConfirmDialog } from '@millrace/ui/components/form-dialog.tsx';
+import { ConfirmLater } from '@millrace/ui/components/confirm-later.tsx';
 import { lazyPart } from '@millrace/ui/components/lazy-part.tsx';
 import { notifyDone } from '@millrace/ui/components/notify.ts';
 import { Hint } from '@millrace/ui/components/text.tsx';
@@ -74,17 +74,18 @@ function Cancel({ id }: { id: number }) {
       >
         {t('executions.action.cancel')}
       </Button>
-      <ConfirmDialog
-        isOpen={isAsking}
-        title={t('executions.action.cancelTitle')}
-        action={t('executions.bulk.cancelAction', { count: 1 })}
-        dismiss={t('common.close')}
-        isBusy={cancel.isPending}
-        onConfirm={() => cancel.mutate()}
-        onClose={() => setIsAsking(false)}
-      >
-        {t('executions.action.cancelText')}
-      </ConfirmDialog>
+      {isAsking && (
+        <ConfirmLater
+          title={t('executions.action.cancelTitle')}
+          action={t('executions.action.cancelNow')}
+          dismiss={t('common.close')}
+          isBusy={cancel.isPending}
+          onConfirm={() => cancel.mutate()}
+          onClose={() => setIsAsking(false)}
+        >
+          {t('executions.action.cancelText')}
+        </ConfirmLater>
+      )}
     </>
   );
 }

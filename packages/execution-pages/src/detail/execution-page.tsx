@@ -10,27 +10,39 @@ import { useOrg } from '@millrace/ui/api/me.ts';
 import { endpointQuery } from '@millrace/ui/api/query.ts';
 import { useNoteRecent } from '@millrace/ui/commands/use-note-recent.ts';
 import { JsonViewer } from '@millrace/ui/components/json-viewer.tsx';
+import { lazyPart } from '@millrace/ui/components/lazy-part.tsx';
+import { loadInReserve } from '@millrace/ui/components/load-in-reserve.ts';
 import { Page } from '@millrace/ui/components/page.tsx';
 import { EmptyState, ErrorState, LoadingRows } from '@millrace/ui/components/states.tsx';
 import { Muted } from '@millrace/ui/components/text.tsx';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { SearchX } from 'lucide-react';
-import { useEffect, useMemo, useRef } from 'react';
+import { useEffect, useMemo, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import classes from '../common/executions.module.css';
 import { type DetailSearch, readDetailSearch } from '../common/search.ts';
 import { ExecutionMarks, ExecutionStatus } from '../common/status.tsx';
 import { ToExecutions } from '../common/to-executions.tsx';
+import { isUnderWay } from '../common/under-way.ts';
 import { Files } from '../files/files.tsx';
 import { Timeline } from '../timeline/timeline.tsx';
-import { ErrorPanel } from './error-panel.tsx';
 import { ExecutionActions } from './execution-actions.tsx';
 import { ExecutionFacts } from './execution-facts.tsx';
 import { useNodeNames } from './node-names.ts';
-import { NodePanel } from './node-panel.tsx';
 import { useExecution } from './use-execution.ts';
-import { Waits } from './waits.tsx';
+
+const loadNodePanel = () => import('./node-panel.tsx');
+const NodePanel = lazyPart(
+  async () => (await loadNodePanel()).NodePanel,
+  () => <Skeleton h={220} />,
+);
+/** As high as a short one. */
+const ErrorPanel = lazyPart(
+  async () => (await import('./error-panel.tsx')).ErrorPanel,
+  () => <Skeleton h={96} />,
+);
+const Waits = lazyPart(async () => (await import('./waits.tsx')).Waits);
 
 /** Must match the style sheet. */
 const NARROW = '(max-width: 62em)';
@@ -80,6 +92,11 @@ function Shown({ detail }: { detail: ExecutionDetail }) {
   // The failed node is selected initially.
   const { node, iteration, choose } = useChosenNode(execution.error?.node_id ?? null);
   const side = useScrolledTo(node);
+  // Also afterwards: somebody may still be deciding.
+  const [hasWaited, setHasWaited] = useState(false);
+  if (isUnderWay(execution.status) && !hasWaited) setHasWaited(true);
+  // Nodes are chosen next.
+  useEffect(() => loadInReserve(loadNodePanel), []);
   return (
     <Page
       width={1600}
@@ -105,7 +122,7 @@ function Shown({ detail }: { detail: ExecutionDetail }) {
           {...(node === execution.error.node_id ? {} : { onShowNode: choose })}
         />
       )}
-      <Waits detail={detail} names={names} onChoose={choose} />
+      {hasWaited && <Waits detail={detail} names={names} onChoose={choose} />}
       <ExecutionFacts detail={detail} currentVersion={flow.data?.current_version ?? null} />
       <Graph
         detail={detail}

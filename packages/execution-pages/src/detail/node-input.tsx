@@ -9,6 +9,7 @@ import { useOrg } from '@millrace/ui/api/me.ts';
 import { JsonViewer } from '@millrace/ui/components/json-viewer.tsx';
 import { ErrorState } from '@millrace/ui/components/states.tsx';
 import { Hint } from '@millrace/ui/components/text.tsx';
+import { loadingWhatItNeeds } from '@millrace/values/not-loaded';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
 import { Files } from '../files/files.tsx';
@@ -39,7 +40,7 @@ export function NodeInput({
       { org, execution: execution.id, nodeId, iteration, status, attempts },
       execution.status,
     ],
-    queryFn: () => readInput(known, nodeId, iteration ?? []),
+    queryFn: () => loadingWhatItNeeds(() => readInput(known, nodeId, iteration ?? [])),
     staleTime: Number.POSITIVE_INFINITY,
     structuralSharing: false,
     retry: false,

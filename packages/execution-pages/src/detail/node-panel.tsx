@@ -1,3 +1,4 @@
+import '@millrace/ui/i18n/parts/executions.ts';
 import { Alert, Anchor, Button, Group, SegmentedControl, Skeleton, Stack, Text, Title } from '@mantine/core';
 import type { ExecutionDetail, NodeRunDetail, NodeSummary } from '@millrace/admin-api';
 import type { Flow } from '@millrace/engine';
@@ -8,6 +9,7 @@ import { lazyPart } from '@millrace/ui/components/lazy-part.tsx';
 import { ErrorState } from '@millrace/ui/components/states.tsx';
 import { Hint, Muted } from '@millrace/ui/components/text.tsx';
 import { formatDuration, Moment } from '@millrace/ui/components/time.tsx';
+import { WhenInSight } from '@millrace/ui/components/when-in-sight.tsx';
 import { useQuery } from '@tanstack/react-query';
 import { FileInput, FlaskConical, History } from 'lucide-react';
 import { useState } from 'react';
@@ -23,8 +25,9 @@ import type { NodeNames } from './node-names.ts';
 import { NodeOutput } from './node-output.tsx';
 import { nodeRunQuery } from './use-execution.ts';
 
+const loadNodeInput = () => import('./node-input.tsx');
 const NodeInput = lazyPart(
-  async () => (await import('./node-input.tsx')).NodeInput,
+  async () => (await loadNodeInput()).NodeInput,
   () => <Skeleton h={120} />,
 );
 
@@ -183,7 +186,9 @@ function Run({
         />
       )}
       {hasInput && flow !== undefined && run.data !== undefined && view === 'input' && (
-        <NodeInput detail={detail} flow={flow} run={run.data} labels={labels} />
+        <WhenInSight height={120} load={loadNodeInput}>
+          <NodeInput detail={detail} flow={flow} run={run.data} labels={labels} />
+        </WhenInSight>
       )}
       {isHeldBack && (
         <Alert color="gray" variant="light">

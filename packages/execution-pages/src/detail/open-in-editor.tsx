@@ -2,7 +2,7 @@ import { Button } from '@mantine/core';
 import type { ExecutionDetail } from '@millrace/admin-api';
 import { call } from '@millrace/ui/api/client.ts';
 import { useOrg } from '@millrace/ui/api/me.ts';
-import { ConfirmDialog } from '@millrace/ui/components/form-dialog.tsx';
+import { ConfirmLater } from '@millrace/ui/components/confirm-later.tsx';
 import { useChange } from '@millrace/ui/components/use-change.ts';
 import { useNavigate } from '@tanstack/react-router';
 import { SquarePen } from 'lucide-react';
@@ -41,17 +41,18 @@ export function OpenInEditor({
       >
         {t('executions.action.openInEditor')}
       </Button>
-      <ConfirmDialog
-        isOpen={replaced !== null}
-        title={t('executions.action.replaceTitle')}
-        action={t('executions.action.replace')}
-        isBusy={pin.isPending}
-        onConfirm={() => pin.mutate()}
-        onClose={() => setReplaced(null)}
-      >
-        {t('executions.action.replaceText')}{' '}
-        {(replaced ?? []).map((nodeId) => labels.get(nodeId) ?? nodeId).join(', ')}
-      </ConfirmDialog>
+      {replaced !== null && (
+        <ConfirmLater
+          title={t('executions.action.replaceTitle')}
+          action={t('executions.action.replace')}
+          isBusy={pin.isPending}
+          onConfirm={() => pin.mutate()}
+          onClose={() => setReplaced(null)}
+        >
+          {t('executions.action.replaceText')}{' '}
+          {replaced.map((nodeId) => labels.get(nodeId) ?? nodeId).join(t('common.listSeparator'))}
+        </ConfirmLater>
+      )}
     </>
   );
 }

@@ -1,3 +1,4 @@
+import '@millrace/ui/i18n/parts/executions.ts';
 import { Anchor, Button, Group, Stack, Text } from '@mantine/core';
 import type { Approval, ExecutionDetail, NodeSummary } from '@millrace/admin-api';
 import { useRole } from '@millrace/ui/api/me.ts';

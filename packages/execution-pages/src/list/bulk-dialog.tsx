@@ -34,9 +34,9 @@ export function BulkDialog({
   };
   const count = { count: targets.length, shown: targets.length.toLocaleString() };
   const texts = {
-    cancel: [t('executions.bulk.cancelTitle', count), t('executions.bulk.cancelText')],
-    rerun: [t('executions.bulk.rerunTitle', count), t('executions.bulk.rerunText')],
-    rerunFailed: [t('executions.bulk.rerunTitle', count), t('executions.bulk.rerunFailedText')],
+    cancel: [t('runs.bulk.cancelTitle', count), t('runs.bulk.cancelText')],
+    rerun: [t('runs.bulk.rerunTitle', count), t('runs.bulk.rerunText')],
+    rerunFailed: [t('runs.bulk.rerunTitle', count), t('runs.bulk.rerunFailedText')],
   } as const;
   const [title, text] = texts[action];
   return (
@@ -57,15 +57,13 @@ export function BulkDialog({
                 {t('common.close')}
               </Button>
               <Button color={action === 'cancel' ? 'red' : 'teal'} onClick={begin} data-autofocus>
-                {action === 'cancel'
-                  ? t('executions.bulk.cancelAction', count)
-                  : t(`executions.bulk.action.${action}`)}
+                {action === 'cancel' ? t('runs.bulk.cancelAction', count) : t(`runs.bulk.action.${action}`)}
               </Button>
             </>
           )}
           {isAtWork && (
             <Button variant="default" onClick={stop}>
-              {t('executions.bulk.stop')}
+              {t('runs.bulk.stop')}
             </Button>
           )}
           {run?.isOver === true && <Button onClick={close}>{t('common.close')}</Button>}
@@ -86,23 +84,23 @@ function Result({ run }: { run: BulkRun }) {
       <Progress
         value={(looked / Math.max(1, total)) * 100}
         color={refusals > 0 ? 'yellow' : 'teal'}
-        aria-label={t('executions.bulk.progress', numbers)}
+        aria-label={t('runs.bulk.progress', numbers)}
       />
       <Text size="sm" role="status">
         {isOver
-          ? t('executions.bulk.done', { count: done, shown: done.toLocaleString() })
-          : t('executions.bulk.progress', numbers)}
-        {isStopped && ` ${t('executions.bulk.stopped')}`}
+          ? t('runs.bulk.done', { count: done, shown: done.toLocaleString() })
+          : t('runs.bulk.progress', numbers)}
+        {isStopped && ` ${t('runs.bulk.stopped')}`}
       </Text>
       {brokenBy !== null && (
-        <Alert color="red" variant="light" role="alert" title={t('executions.bulk.broken')}>
-          {t('executions.bulk.brokenText', { reason: brokenBy })}
+        <Alert color="red" variant="light" role="alert" title={t('runs.bulk.broken')}>
+          {t('runs.bulk.brokenText', { reason: brokenBy })}
         </Alert>
       )}
       {refusals > 0 && (
         <Stack gap={6} role="alert">
           <Text size="sm" fw={500} c="light-dark(var(--mantine-color-red-9), var(--mantine-color-red-4))">
-            {t('executions.bulk.failed', { count: refusals, shown: refusals.toLocaleString() })}
+            {t('runs.bulk.failed', { count: refusals, shown: refusals.toLocaleString() })}
           </Text>
           <Stack gap={8} mah={280} style={{ overflowY: 'auto' }} component="ul" m={0} pl="md">
             {[...refused].map(([reason, items]) => (

@@ -41,15 +41,15 @@ export function BulkBar({
   const targets = { cancel: cancellable, rerun: ended, rerunFailed: failed };
   return (
     <SelectionBar
-      label={t('executions.bulk.label')}
-      count={t('executions.bulk.count', { count: items.length, shown: items.length.toLocaleString() })}
-      clearLabel={t('executions.bulk.clear')}
+      label={t('runs.bulk.label')}
+      count={t('runs.bulk.count', { count: items.length, shown: items.length.toLocaleString() })}
+      clearLabel={t('runs.bulk.clear')}
       onClear={onClear}
       actions={
         <>
           {gathering === null && hasMore && (
             <Button variant="light" leftSection={<ListChecks size={14} aria-hidden />} onClick={gather}>
-              {t('executions.bulk.all')}
+              {t('runs.bulk.all')}
             </Button>
           )}
           {gathering !== null && <Gathered gathering={gathering} onStop={stop} />}
@@ -62,12 +62,12 @@ export function BulkBar({
     >
       {isCut && (
         <Hint mt={4}>
-          {t('executions.bulk.cut', { count: MAX_MATCHING, shown: MAX_MATCHING.toLocaleString() })}
+          {t('runs.bulk.cut', { count: MAX_MATCHING, shown: MAX_MATCHING.toLocaleString() })}
         </Hint>
       )}
       {error !== null && (
         <Alert color="red" variant="light" mt="xs" role="alert">
-          {t('executions.bulk.gatherFailed')} {error.message}
+          {t('runs.bulk.gatherFailed')} {error.message}
         </Alert>
       )}
       {action !== null && (
@@ -101,7 +101,7 @@ function Action({
       disabled={targets.length === 0}
       onClick={() => onClick(name)}
     >
-      {t(`executions.bulk.action.${name}`)} ({targets.length.toLocaleString()})
+      {t(`runs.bulk.action.${name}`)} ({targets.length.toLocaleString()})
     </Button>
   );
 }
@@ -119,7 +119,7 @@ function Compare({ items }: { items: readonly ExecutionItem[] }) {
       variant="default"
       leftSection={<Columns2 size={14} aria-hidden />}
     >
-      {t('executions.bulk.compare')}
+      {t('runs.bulk.compare')}
     </Button>
   );
 }
@@ -131,16 +131,16 @@ function Gathered({ gathering, onStop }: { gathering: Gathering; onStop: () => v
     <Group gap={6}>
       <Loader size={14} aria-hidden />
       <Text size="sm" role="status">
-        {t('executions.bulk.gathering', { count, shown: count.toLocaleString() })}
+        {t('runs.bulk.gathering', { count, shown: count.toLocaleString() })}
         {lookedBackTo !== null && (
           <>
             {' '}
-            {t('executions.searchedTo')} <Moment at={lookedBackTo} relative={false} />
+            {t('runs.searchedTo')} <Moment at={lookedBackTo} relative={false} />
           </>
         )}
       </Text>
       <Button variant="subtle" color="gray" onClick={onStop}>
-        {t('executions.bulk.stop')}
+        {t('runs.bulk.stop')}
       </Button>
     </Group>
   );

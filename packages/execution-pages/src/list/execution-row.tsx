@@ -125,7 +125,7 @@ function SelectBox({
     <Checkbox
       size="xs"
       mt={2}
-      aria-label={t('executions.selectOne', { name: item.display_name })}
+      aria-label={t('runs.selectOne', { name: item.display_name })}
       checked={isSelected}
       onChange={() => {}}
       onClick={(event: MouseEvent) => onToggle(item.id, event)}

@@ -1,11 +1,11 @@
 import { Box, Checkbox } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
 import type { ExecutionItem } from '@millrace/admin-api';
+import { useInSight } from '@millrace/ui/components/use-in-sight.ts';
 import { type CSSProperties, type KeyboardEvent, memo, useCallback, useEffect, useMemo, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
 import classes from '../common/executions.module.css';
 import { ROLES } from '../common/roles.ts';
-import { useInSight } from '../common/use-in-sight.ts';
 import { NarrowRow, type Toggle, WideRow } from './execution-row.tsx';
 
 interface Selection {
@@ -37,7 +37,7 @@ export function ExecutionTable({
   const rows = { selected, onToggle };
   if (isNarrow) {
     return (
-      <Box {...ROLES.list} aria-label={t('executions.table')} onKeyDown={onKeyDown}>
+      <Box {...ROLES.list} aria-label={t('runs.table')} onKeyDown={onKeyDown}>
         {chunks.map((chunk, index) => (
           <NarrowChunk key={chunk[0]?.id} items={chunk} above={index * CHUNK} {...rows} />
         ))}
@@ -47,7 +47,7 @@ export function ExecutionTable({
   return (
     <table
       {...ROLES.table}
-      aria-label={t('executions.table')}
+      aria-label={t('runs.table')}
       aria-rowcount={isWhole ? items.length + 1 : -1}
       className={classes.table}
       data-selectable={onSelect !== null || undefined}
@@ -157,23 +157,23 @@ function Head({ items, selected, onSelect }: Selection & { items: readonly Execu
           <th {...ROLES.head}>
             <Checkbox
               size="xs"
-              aria-label={t('executions.selectAll')}
+              aria-label={t('runs.selectAll')}
               checked={isAll}
               indeterminate={!isAll && ids.some((id) => selected.has(id))}
               onChange={() => onSelect(ids, !isAll)}
             />
           </th>
         )}
-        <th {...ROLES.head}>{t('executions.column.status')}</th>
-        <th {...ROLES.head}>{t('executions.column.name')}</th>
-        <th {...ROLES.head}>{t('executions.column.workflow')}</th>
-        <th {...ROLES.head}>{t('executions.column.trigger')}</th>
-        <th {...ROLES.head}>{t('executions.column.accepted')}</th>
+        <th {...ROLES.head}>{t('runs.column.status')}</th>
+        <th {...ROLES.head}>{t('runs.column.name')}</th>
+        <th {...ROLES.head}>{t('runs.column.workflow')}</th>
+        <th {...ROLES.head}>{t('runs.column.trigger')}</th>
+        <th {...ROLES.head}>{t('runs.column.accepted')}</th>
         <th {...ROLES.head} className={classes.number}>
-          {t('executions.column.duration')}
+          {t('runs.column.duration')}
         </th>
         <th {...ROLES.head} className={classes.number}>
-          {t('executions.column.tokens')}
+          {t('runs.column.tokens')}
         </th>
       </tr>
     </thead>

@@ -1,3 +1,4 @@
+import '@millrace/ui/i18n/parts/runs.ts';
 import '@millrace/ui/i18n/parts/executions.ts';
 import { Alert, Badge, Button, Group, Loader, Stack, Text, Tooltip } from '@mantine/core';
 import { useOrg, useRole } from '@millrace/ui/api/me.ts';
@@ -54,7 +55,7 @@ export function ExecutionsPage({
   const isFiltered = Object.keys(filters).length > 0;
   const Frame = workflowId === undefined ? Page : PartOfPage;
   return (
-    <Frame title={t('executions.title')} actions={<LiveMark isLive={isLive} />} width={1400}>
+    <Frame title={t('runs.title')} actions={<LiveMark isLive={isLive} />} width={1400}>
       <Filters search={filters} apply={apply} isOfWorkflow={workflowId !== undefined} />
       {search.workflow !== undefined && <RunCharts key={search.workflow} workflowId={search.workflow} />}
       <ListHead
@@ -91,7 +92,7 @@ export function ExecutionsPage({
           onClear={selection.clear}
         />
       )}
-      {can('editor') && items.length > 0 && <Hint visibleFrom="sm">{t('executions.keys')}</Hint>}
+      {can('editor') && items.length > 0 && <Hint visibleFrom="sm">{t('runs.keys')}</Hint>}
     </Frame>
   );
 }
@@ -117,9 +118,9 @@ function PartOfPage({
 function LiveMark({ isLive }: { isLive: boolean }) {
   const { t } = useTranslation();
   return (
-    <Tooltip label={t('executions.liveHint')}>
+    <Tooltip label={t('runs.liveHint')}>
       <Badge color={isLive ? 'green' : 'gray'} leftSection={<Radio size={12} aria-hidden />} role="status">
-        {isLive ? t('executions.live') : t('executions.notLive')}
+        {isLive ? t('runs.live') : t('runs.notLive')}
       </Badge>
     </Tooltip>
   );
@@ -130,22 +131,22 @@ function More({ list, hasItems }: { list: List; hasItems: boolean }) {
   const searching = useSearchFurther(list, !hasItems);
   const searchedTo = list.data?.pages.at(-1)?.searched_back_to ?? null;
   if (!list.hasNextPage) {
-    return hasItems ? <Hint ta="center">{t('executions.end')}</Hint> : null;
+    return hasItems ? <Hint ta="center">{t('runs.end')}</Hint> : null;
   }
   if (searchedTo === null) return <MoreButton list={list} />;
   return (
-    <Alert variant="light" color="gray" {...(hasItems ? {} : { title: t('executions.noMatchSoFar') })}>
+    <Alert variant="light" color="gray" {...(hasItems ? {} : { title: t('runs.noMatchSoFar') })}>
       <Group justify="space-between">
         <Text size="sm" role="status">
-          {t('executions.searchedTo')} <Moment at={searchedTo} relative={false} />
+          {t('runs.searchedTo')} <Moment at={searchedTo} relative={false} />
         </Text>
         {searching.isOn ? (
           <Button variant="default" leftSection={<Loader size={14} aria-hidden />} onClick={searching.stop}>
-            {t('executions.stopSearch')}
+            {t('runs.stopSearch')}
           </Button>
         ) : (
           <Button variant="default" onClick={searching.begin}>
-            {t('executions.searchOn')}
+            {t('runs.searchOn')}
           </Button>
         )}
       </Group>
@@ -160,32 +161,32 @@ function Nothing({ isFiltered, workflowId }: { isFiltered: boolean; workflowId: 
     return (
       <EmptyState
         icon={SearchX}
-        title={t('executions.noMatchTitle')}
+        title={t('runs.noMatchTitle')}
         action={
           <Button variant="default" renderRoot={(props) => <Link {...props} to="." search={{} as never} />}>
-            {t('executions.filters.clear')}
+            {t('runs.filters.clear')}
           </Button>
         }
       >
-        {t('executions.noMatchText')}
+        {t('runs.noMatchText')}
       </EmptyState>
     );
   }
   return (
     <EmptyState
       icon={Activity}
-      title={t('executions.emptyTitle')}
+      title={t('runs.emptyTitle')}
       action={
         <Button
           component={Link}
           to={`/o/${org}/workflows${workflowId === undefined ? '' : `/${workflowId}`}`}
           variant="default"
         >
-          {t(workflowId === undefined ? 'executions.emptyAction' : 'executions.emptyActionHere')}
+          {t(workflowId === undefined ? 'runs.emptyAction' : 'runs.emptyActionHere')}
         </Button>
       }
     >
-      {t('executions.emptyText')}
+      {t('runs.emptyText')}
     </EmptyState>
   );
 }

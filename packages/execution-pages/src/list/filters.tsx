@@ -34,13 +34,13 @@ export function Filters({
   const statuses = search.status?.split(',') ?? [];
   return (
     <Stack gap={4}>
-      <Group gap="xs" role="search" aria-label={t('executions.filters.label')} align="flex-end">
+      <Group gap="xs" role="search" aria-label={t('runs.filters.label')} align="flex-end">
         <ViewMenu search={search} />
         <TextFilter text={search.text} place={search.in ?? 'name'} apply={apply} />
         <MultiSelect
           w={statuses.length > 1 ? 240 : 140}
-          aria-label={t('executions.filters.status')}
-          placeholder={statuses.length === 0 ? t('executions.filters.anyStatus') : ''}
+          aria-label={t('runs.filters.status')}
+          placeholder={statuses.length === 0 ? t('runs.filters.anyStatus') : ''}
           data={EXECUTION_STATUSES.map((value) => ({ value, label: t(`executions.status.${value}`) }))}
           value={statuses}
           onChange={(value) => apply({ status: value.join() })}
@@ -49,8 +49,8 @@ export function Filters({
         {!isOfWorkflow && (
           <WorkflowSelect
             w={160}
-            aria-label={t('executions.filters.workflow')}
-            placeholder={t('executions.filters.anyWorkflow')}
+            aria-label={t('runs.filters.workflow')}
+            placeholder={t('runs.filters.anyWorkflow')}
             id={search.workflow ?? null}
             onChange={(workflow) => apply({ workflow: workflow ?? undefined })}
             hasArchived
@@ -58,8 +58,8 @@ export function Filters({
         )}
         <Select
           w={128}
-          aria-label={t('executions.filters.trigger')}
-          placeholder={t('executions.filters.anyTrigger')}
+          aria-label={t('runs.filters.trigger')}
+          placeholder={t('runs.filters.anyTrigger')}
           data={TRIGGERS.map((value) => ({ value, label: t(`executions.trigger.${value}`) }))}
           value={search.trigger ?? null}
           onChange={(value) => apply({ trigger: value ?? undefined })}
@@ -67,11 +67,11 @@ export function Filters({
         />
         <Select
           w={170}
-          aria-label={t('executions.filters.test')}
-          placeholder={t('executions.filters.anyTest')}
+          aria-label={t('runs.filters.test')}
+          placeholder={t('runs.filters.anyTest')}
           data={[
-            { value: 'yes', label: t('executions.filters.onlyTest') },
-            { value: 'no', label: t('executions.filters.noTest') },
+            { value: 'yes', label: t('runs.filters.onlyTest') },
+            { value: 'no', label: t('runs.filters.noTest') },
           ]}
           value={search.test ?? null}
           onChange={(value) => apply({ test: value === 'yes' || value === 'no' ? value : undefined })}
@@ -79,9 +79,9 @@ export function Filters({
         />
         <Select
           w={144}
-          aria-label={t('executions.filters.range')}
-          placeholder={t('executions.filters.anyTime')}
-          data={RANGES.map((value) => ({ value, label: t(`executions.filters.ranges.${value}`) }))}
+          aria-label={t('runs.filters.range')}
+          placeholder={t('runs.filters.anyTime')}
+          data={RANGES.map((value) => ({ value, label: t(`runs.filters.ranges.${value}`) }))}
           value={search.range ?? null}
           onChange={(value) => apply({ range: RANGES.find((each) => each === value) })}
           clearable
@@ -89,12 +89,12 @@ export function Filters({
         {search.range === 'custom' && (
           <>
             <MomentInput
-              label={t('executions.filters.after')}
+              label={t('runs.filters.after')}
               value={search.after}
               onChange={(after) => apply({ after })}
             />
             <MomentInput
-              label={t('executions.filters.before')}
+              label={t('runs.filters.before')}
               value={search.before}
               onChange={(before) => apply({ before })}
             />
@@ -105,8 +105,8 @@ export function Filters({
             <KeyFilter id={search.key} onChange={(key) => apply({ key })} />
             <FilterInput
               w={150}
-              aria-label={t('executions.filters.ip')}
-              placeholder={t('executions.filters.ip')}
+              aria-label={t('runs.filters.ip')}
+              placeholder={t('runs.filters.ip')}
               value={search.ip}
               onApply={(ip) => apply({ ip })}
             />
@@ -119,11 +119,11 @@ export function Filters({
             leftSection={<FilterX size={14} aria-hidden />}
             onClick={() => void navigate({ to: '.', search: {}, replace: true })}
           >
-            {t('executions.filters.clear')}
+            {t('runs.filters.clear')}
           </Button>
         )}
       </Group>
-      {search.in !== undefined && <Hint>{t(`executions.filters.placeHint.${search.in}`)}</Hint>}
+      {search.in !== undefined && <Hint>{t(`runs.filters.placeHint.${search.in}`)}</Hint>}
     </Stack>
   );
 }
@@ -144,8 +144,8 @@ function KeyFilter({ id, onChange }: { id: number | undefined; onChange: (id: nu
   return (
     <Select
       w={190}
-      aria-label={t('executions.filters.key')}
-      placeholder={t('executions.filters.anyKey')}
+      aria-label={t('runs.filters.key')}
+      placeholder={t('runs.filters.anyKey')}
       // An unlisted one is shown by its id.
       data={isListed ? items : [{ value, label: `#${id}` }, ...items]}
       value={value}
@@ -172,10 +172,10 @@ function TextFilter({
     <>
       <Select
         w={132}
-        aria-label={t('executions.filters.in')}
+        aria-label={t('runs.filters.in')}
         data={(['name', ...SEARCHED_IN] as const).map((value) => ({
           value,
-          label: t(`executions.filters.place.${value}`),
+          label: t(`runs.filters.place.${value}`),
         }))}
         value={place}
         onChange={(value) => apply({ in: SEARCHED_IN.find((each) => each === value) })}
@@ -185,15 +185,15 @@ function TextFilter({
         flex={1}
         miw={150}
         maw={320}
-        aria-label={t(`executions.filters.textIn.${place}`)}
-        placeholder={t(`executions.filters.textIn.${place}`)}
+        aria-label={t(`runs.filters.textIn.${place}`)}
+        placeholder={t(`runs.filters.textIn.${place}`)}
         leftSection={<Search size={14} aria-hidden />}
         value={text}
         onApply={(next) => apply({ text: next })}
       />
       {id !== undefined && (
         <Button component={Link} to={`/o/${org}/executions/${id}`} variant="light">
-          {t('executions.filters.openId', { id })}
+          {t('runs.filters.openId', { id })}
         </Button>
       )}
     </>

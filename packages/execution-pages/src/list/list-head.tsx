@@ -50,9 +50,9 @@ export function ListHead({
             }}
           >
             {fresh.length < MAX_FRESH
-              ? t('executions.fresh', { count: fresh.length })
-              : t('executions.freshMany', { shown: MAX_FRESH.toLocaleString() })}{' '}
-            · {t('executions.showFresh')}
+              ? t('runs.fresh', { count: fresh.length })
+              : t('runs.freshMany', { shown: MAX_FRESH.toLocaleString() })}{' '}
+            · {t('runs.showFresh')}
           </Button>
         )}
       </div>
@@ -60,10 +60,10 @@ export function ListHead({
         <Select
           size="xs"
           w={92}
-          aria-label={t('executions.pageSize')}
+          aria-label={t('runs.pageSize')}
           data={PAGE_SIZES.map((size) => ({
             value: String(size),
-            label: t('executions.rows', { count: size }),
+            label: t('runs.rows', { count: size }),
           }))}
           value={String(pageSize)}
           onChange={(size) => onPageSize(Number(size))}
@@ -94,9 +94,9 @@ function Count({ query, newestId }: { query: ListQuery | undefined; newestId: nu
 
 function countText(t: TFunction, { count, precision }: ResponseBody<typeof COUNT>): string {
   const number = { count, shown: (precision === 'exact' ? count : roundDown(count)).toLocaleString() };
-  if (precision === 'exact') return t('executions.count.exact', number);
-  if (precision === 'about') return t('executions.count.about', number);
-  return count === 0 ? '' : t('executions.count.atLeast', number);
+  if (precision === 'exact') return t('runs.count.exact', number);
+  if (precision === 'about') return t('runs.count.about', number);
+  return count === 0 ? '' : t('runs.count.atLeast', number);
 }
 
 /** Two digits: more would claim to be known. */

@@ -27,15 +27,15 @@ export function ViewMenu({ search }: { search: ListSearch }) {
   const current = views.find(({ filters }) => textOf(readListSearch(filters)) === shown);
   const isFiltered = Object.keys(search).length > 0;
   const groups = [
-    { label: t('executions.views.own'), items: views.filter((view) => view.is_own) },
-    { label: t('executions.views.shared'), items: views.filter((view) => !view.is_own) },
+    { label: t('runs.views.own'), items: views.filter((view) => view.is_own) },
+    { label: t('runs.views.shared'), items: views.filter((view) => !view.is_own) },
   ].filter(({ items }) => items.length > 0);
   return (
     <>
       <Menu position="bottom-start">
         <Menu.Target>
           <Button variant="default" leftSection={<Bookmark size={14} aria-hidden />} maw={220}>
-            {current?.name ?? t('executions.views.title')}
+            {current?.name ?? t('runs.views.title')}
           </Button>
         </Menu.Target>
         <Menu.Dropdown mah={420} maw={320} style={{ overflowY: 'auto' }}>
@@ -56,7 +56,7 @@ export function ViewMenu({ search }: { search: ListSearch }) {
             disabled={!isFiltered}
             onClick={() => setDialog('save')}
           >
-            {t('executions.views.save')}
+            {t('runs.views.save')}
           </Menu.Item>
           {current?.may_delete === true && (
             <Menu.Item
@@ -64,7 +64,7 @@ export function ViewMenu({ search }: { search: ListSearch }) {
               leftSection={<Trash2 size={14} aria-hidden />}
               onClick={() => setDialog('delete')}
             >
-              {t('executions.views.deleteNamed', { name: current.name })}
+              {t('runs.views.deleteNamed', { name: current.name })}
             </Menu.Item>
           )}
         </Menu.Dropdown>
@@ -101,7 +101,7 @@ function ViewGroup({
             view.id === current?.id ? <Check size={14} aria-hidden /> : <Bookmark size={14} aria-hidden />
           }
           rightSection={
-            view.is_own && view.is_shared && <Users size={14} aria-label={t('executions.views.isShared')} />
+            view.is_own && view.is_shared && <Users size={14} aria-label={t('runs.views.isShared')} />
           }
           style={{ overflowWrap: 'anywhere' }}
         >
@@ -124,12 +124,12 @@ function SaveDialog({ search, onClose }: { search: ListSearch; onClose: () => vo
         params: { org },
         body: { name: name.trim(), is_shared: isShared, filters: search },
       }),
-    { refreshes: [LIST], done: t('executions.views.saved', { name: name.trim() }), onSuccess: onClose },
+    { refreshes: [LIST], done: t('runs.views.saved', { name: name.trim() }), onSuccess: onClose },
   );
   return (
     <FormDialog
-      title={t('executions.views.saveTitle')}
-      action={t('executions.views.saveAction')}
+      title={t('runs.views.saveTitle')}
+      action={t('runs.views.saveAction')}
       isBusy={save.isPending}
       isReady={name.trim() !== ''}
       onSubmit={() => save.mutate()}
@@ -137,15 +137,15 @@ function SaveDialog({ search, onClose }: { search: ListSearch; onClose: () => vo
     >
       <TextInput
         data-autofocus
-        label={t('executions.views.name')}
-        description={t('executions.views.nameHint')}
+        label={t('runs.views.name')}
+        description={t('runs.views.nameHint')}
         maxLength={MAX_NAME_LENGTH}
         value={name}
         onChange={({ currentTarget }) => setName(currentTarget.value)}
       />
       {can('editor') && (
         <Checkbox
-          label={t('executions.views.share')}
+          label={t('runs.views.share')}
           checked={isShared}
           onChange={({ currentTarget }) => setIsShared(currentTarget.checked)}
         />
@@ -159,17 +159,17 @@ function DeleteDialog({ view, onClose }: { view: ExecutionView; onClose: () => v
   const org = useOrg();
   const remove = useChange(
     () => call('DELETE /orgs/:org/execution-views/:view', { params: { org, view: view.id } }),
-    { refreshes: [LIST], done: t('executions.views.deleted', { name: view.name }), onSuccess: onClose },
+    { refreshes: [LIST], done: t('runs.views.deleted', { name: view.name }), onSuccess: onClose },
   );
   return (
     <ConfirmDialog
-      title={t('executions.views.deleteTitle', { name: view.name })}
-      action={t('executions.views.deleteAction')}
+      title={t('runs.views.deleteTitle', { name: view.name })}
+      action={t('runs.views.deleteAction')}
       isBusy={remove.isPending}
       onConfirm={() => remove.mutate()}
       onClose={onClose}
     >
-      {view.is_shared ? t('executions.views.deleteShared') : t('executions.views.deleteText')}
+      {view.is_shared ? t('runs.views.deleteShared') : t('runs.views.deleteText')}
     </ConfirmDialog>
   );
 }

@@ -1,11 +1,11 @@
 import { Portal, VisuallyHidden } from '@mantine/core';
 import type { NodeSummary } from '@millrace/admin-api';
 import { formatDuration } from '@millrace/ui/components/time.tsx';
+import { useInSight } from '@millrace/ui/components/use-in-sight.ts';
 import { translateMessage } from '@millrace/ui/i18n/translate-message.ts';
 import type { TFunction } from 'i18next';
 import { createContext, memo, useContext } from 'react';
 import { useTranslation } from 'react-i18next';
-import { useInSight } from '../common/use-in-sight.ts';
 import classes from './timeline.module.css';
 import { type Bar, type Lane, lengthOf, placeOf, type Scale } from './timeline-scale.ts';
 

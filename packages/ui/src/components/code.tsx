@@ -1,19 +1,24 @@
 import { Skeleton } from '@mantine/core';
 import type { CodeEditorProps } from './code-editor.tsx';
 import { lazyPart } from './lazy-part.tsx';
+import { WhenInSight } from './when-in-sight.tsx';
 
-const AnyCode = lazyPart(
-  async () => (await import('./code-editor.tsx')).default,
-  ({ minHeight = 120 }: CodeEditorProps) => <Skeleton height={minHeight} />,
-);
-const PythonCode = lazyPart(
-  async () => (await import('./code-editor-python.tsx')).default,
-  ({ minHeight = 120 }: CodeEditorProps) => <Skeleton height={minHeight} />,
-);
+const load = async () => (await import('./code-editor.tsx')).default;
+const loadPython = async () => (await import('./code-editor-python.tsx')).default;
 
-/** The code editor, loaded on first use. */
+const Lines = ({ minHeight = 120 }: CodeEditorProps) => <Skeleton height={minHeight} />;
+const AnyCode = lazyPart(load, Lines);
+const PythonCode = lazyPart(loadPython, Lines);
+
+/** The code editor, which is as large as a page. */
 export function Code(props: CodeEditorProps) {
-  return props.language === 'python' ? <PythonCode {...props} /> : <AnyCode {...props} />;
+  const { language, minHeight = 120 } = props;
+  const isPython = language === 'python';
+  return (
+    <WhenInSight height={minHeight} load={isPython ? loadPython : load}>
+      {isPython ? <PythonCode {...props} /> : <AnyCode {...props} />}
+    </WhenInSight>
+  );
 }
 
 /** Read-only formatted JSON. */

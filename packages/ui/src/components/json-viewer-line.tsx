@@ -4,6 +4,7 @@ import { useMemo, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import classes from './json-viewer.module.css';
 import { CopyMade } from './json-viewer-copy.tsx';
+import type { LinePlace } from './json-viewer-lines.tsx';
 import { type JsonRow, pathOf, patternOf, plainText } from './json-viewer-rows.ts';
 
 /** Characters of a string shown before it is expanded. */
@@ -21,8 +22,7 @@ export function JsonLine({
   row,
   id,
   index,
-  start,
-  measure,
+  place,
   pathPrefix,
   isActive,
   isMatch,
@@ -33,8 +33,8 @@ export function JsonLine({
   row: JsonRow;
   id: string;
   index: number;
-  start: number;
-  measure: (element: Element | null) => void;
+  /** Null: below the one before. */
+  place: LinePlace | null;
   pathPrefix: string;
   isActive: boolean;
   isMatch: boolean;
@@ -54,7 +54,7 @@ export function JsonLine({
   return (
     // biome-ignore lint/a11y/useFocusableInteractive: the tree has the focus and names its active line
     <div
-      ref={measure}
+      ref={place?.measure}
       data-index={index}
       id={id}
       role="treeitem"
@@ -62,7 +62,10 @@ export function JsonLine({
       aria-selected={isActive}
       {...(canOpen ? { 'aria-expanded': isOpen } : {})}
       className={classes.row}
-      style={{ transform: `translateY(${start}px)`, paddingInlineStart: indentOf(depth) }}
+      style={{
+        paddingInlineStart: indentOf(depth),
+        ...(place === null ? {} : { transform: `translateY(${place.start}px)` }),
+      }}
       {...flags}
     >
       {canOpen ? (

@@ -1,6 +1,5 @@
 import { Text, TextInput, Tooltip } from '@mantine/core';
 import { type JsonValue, stringifyJson } from '@millrace/engine';
-import { useVirtualizer } from '@tanstack/react-virtual';
 import { ChevronDown, ChevronsDownUp, ChevronsUpDown, ChevronUp, Copy, Download, Search } from 'lucide-react';
 import { type KeyboardEvent, useEffect, useId, useMemo, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
@@ -8,6 +7,7 @@ import { IconButton } from './icon-button.tsx';
 import classes from './json-viewer.module.css';
 import { CopyMade } from './json-viewer-copy.tsx';
 import { JsonLine } from './json-viewer-line.tsx';
+import { AllLines, type JsonLines, type JsonLinesProps, MOST_LINES } from './json-viewer-lines.tsx';
 import {
   type JsonPath,
   type JsonRow,
@@ -17,16 +17,22 @@ import {
   placesAbove,
   rowsOf,
 } from './json-viewer-rows.ts';
+import { lazyPart } from './lazy-part.tsx';
 import { type JsonSearch, MAX_MATCHES, useJsonSearch } from './use-json-search.ts';
 
 /** Maximum number of rows expanded initially. */
 const FIRST_ROWS = 100;
 const MAX_OPEN = 10_000;
-const LINE_HEIGHT = 20;
 /** Values with fewer rows have no search. */
 const SEARCH_FROM = 8;
 /** Exception: a string too long to show in full. */
 const LONG_VALUE = 300;
+
+/** What shows many lines is as large as the rest of the viewer, and few values have many; the first ones are shown meanwhile. */
+const LinesInSight = lazyPart<JsonLinesProps>(
+  async () => (await import('./json-viewer-many.tsx')).LinesInSight,
+  (props) => <AllLines {...props} />,
+);
 
 /**
  * A JSON tree with search, copy and download. Only visible rows are rendered, so that values of megabytes stay fast.
@@ -60,13 +66,8 @@ export function JsonViewer({
     setIsCut(false);
   }
   const rows = useMemo(() => rowsOf(value, open), [value, open]);
-  const virtualizer = useVirtualizer({
-    count: rows.length,
-    getScrollElement: () => frame.current,
-    estimateSize: () => LINE_HEIGHT,
-    overscan: 12,
-    getItemKey: (index) => rows[index]?.place ?? index,
-  });
+  // Another one takes its place as soon as there are many lines.
+  const [lines, setLines] = useState<JsonLines | null>(null);
   const search = useJsonSearch(value);
   const { paths } = search.found;
   const current = paths[search.index];
@@ -86,10 +87,9 @@ export function JsonViewer({
     if (step === goneTo.current) return;
     const index = currentPlace === null ? -1 : rows.findIndex(({ place }) => place === currentPlace);
     if (index < 0) return;
-    goneTo.current = step;
     setActive(index);
-    virtualizer.scrollToIndex(index, { align: 'auto' });
-  }, [currentPlace, moves, rows, virtualizer]);
+    if (lines?.scrollTo(index) === true) goneTo.current = step;
+  }, [currentPlace, moves, rows, lines]);
 
   const toggle = ({ place, isOpen }: JsonRow) =>
     setOpen((before) => {
@@ -101,7 +101,7 @@ export function JsonViewer({
   const goTo = (index: number) => {
     const next = Math.max(0, Math.min(rows.length - 1, index));
     setActive(next);
-    virtualizer.scrollToIndex(next, { align: 'auto' });
+    lines?.scrollTo(next);
   };
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.target !== event.currentTarget) return;
@@ -125,6 +125,7 @@ export function JsonViewer({
     setActive(0);
     setIsCut(false);
   };
+  const Lines = rows.length > MOST_LINES ? LinesInSight : AllLines;
   const hasTools =
     rows.length >= SEARCH_FROM ||
     rows.some(({ value: each, size, isOpen }) =>
@@ -177,30 +178,29 @@ export function JsonViewer({
         tabIndex={0}
         onKeyDown={onKeyDown}
       >
-        <div style={{ height: virtualizer.getTotalSize(), position: 'relative' }}>
-          {virtualizer.getVirtualItems().map(({ index, start, key }) => {
-            const row = rows[index];
-            return row === undefined ? null : (
-              <JsonLine
-                key={key}
-                id={`${id}-${index}`}
-                index={index}
-                measure={virtualizer.measureElement}
-                row={row}
-                start={start}
-                pathPrefix={pathPrefix}
-                isActive={index === active}
-                isMatch={matchPlaces.has(row.place)}
-                isCurrent={row.place === currentPlace}
-                wanted={search.wanted}
-                onToggle={() => {
-                  setActive(index);
-                  toggle(row);
-                }}
-              />
-            );
-          })}
-        </div>
+        <Lines
+          rows={rows}
+          frame={frame}
+          ref={setLines}
+          line={(row, index, place) => (
+            <JsonLine
+              key={row.place}
+              id={`${id}-${index}`}
+              index={index}
+              row={row}
+              place={place}
+              pathPrefix={pathPrefix}
+              isActive={index === active}
+              isMatch={matchPlaces.has(row.place)}
+              isCurrent={row.place === currentPlace}
+              wanted={search.wanted}
+              onToggle={() => {
+                setActive(index);
+                toggle(row);
+              }}
+            />
+          )}
+        />
       </div>
     </div>
   );

@@ -4,6 +4,7 @@ import { RotateCw } from 'lucide-react';
 import { Component, type ComponentType, lazy, type ReactNode, Suspense } from 'react';
 import { useTranslation } from 'react-i18next';
 import { call } from '../api/client.ts';
+import { loadNow } from './load-in-reserve.ts';
 import { Muted } from './text.tsx';
 
 /** The chunk failed to load; the page around it still works. */
@@ -20,7 +21,7 @@ export function lazyPart<Props extends object>(
 ): (props: Props) => ReactNode {
   const Loaded = lazy(async (): Promise<{ readonly default: ComponentType<Props> }> => {
     try {
-      return { default: await load() };
+      return { default: await loadNow(load) };
     } catch (error) {
       throw new PartMissing('a part of the page could not be loaded', { cause: error });
     }

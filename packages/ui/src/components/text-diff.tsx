@@ -1,3 +1,4 @@
+import '../i18n/parts/versions.ts';
 import '../i18n/parts/editor.ts';
 import { json } from '@codemirror/lang-json';
 import { MergeView } from '@codemirror/merge';
@@ -22,7 +23,7 @@ export default function TextDiff({
   const frame = useRef<HTMLDivElement>(null);
   const { t } = useTranslation();
   // CodeMirror substitutes the number itself.
-  const unchanged = t('editor.versions.unchanged', { lines: '$' });
+  const unchanged = t('versions.unchanged', { lines: '$' });
   useEffect(() => {
     if (frame.current === null) return;
     const side = (doc: string, label: string) => ({

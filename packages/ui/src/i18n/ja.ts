@@ -5,6 +5,20 @@ import { texts as first } from './ja-first.ts';
 import { texts as forms } from './ja-forms.ts';
 import { texts as lists } from './ja-lists.ts';
 import { texts as pages } from './ja-pages.ts';
+import { texts as runs } from './ja-runs.ts';
+import { texts as versions } from './ja-versions.ts';
+import { texts as workplace } from './ja-workplace.ts';
 
 /** All UI texts in Japanese. The page loads them in these files. */
-export const ja = { ...first, ...lists, ...canvas, ...forms, ...executions, ...files, ...pages };
+export const ja = {
+  ...first,
+  ...lists,
+  ...canvas,
+  ...workplace,
+  ...versions,
+  ...forms,
+  ...executions,
+  ...runs,
+  ...files,
+  ...pages,
+};

@@ -133,8 +133,8 @@ function editorScenes({ largeId, emptyId, loopId }: Company): readonly Scene[] {
     await page.getByRole('tab', { name: say('forms.configure'), exact: true }).waitFor();
   };
   const openRun = async (page: Page, say: Say, choice: string) => {
-    await button(page, say('editor.trying.choose')).click();
-    await item(page, say(`editor.trying.${choice}`)).click();
+    await button(page, say('workplace.trying.choose')).click();
+    await item(page, say(`workplace.trying.${choice}`)).click();
   };
   const search = (name: string, text: string): Scene => ({
     name,
@@ -155,11 +155,11 @@ function editorScenes({ largeId, emptyId, loopId }: Company): readonly Scene[] {
       name: 'editor-status-menu',
       path: at(loopId),
       async open(page, say) {
-        await button(page, say('editor.changeStatus', { status: say('workflow.status.draft') })).click();
+        await button(page, say('workplace.changeStatus', { status: say('workflow.status.draft') })).click();
         await menu(page);
       },
     },
-    chosen('editor-run-menu', at(loopId), ['editor.trying.choose']),
+    chosen('editor-run-menu', at(loopId), ['workplace.trying.choose']),
     { name: 'editor-run-form', path: at(loopId), open: (page, say) => openRun(page, say, 'withForm') },
     { name: 'editor-run-json', path: at(loopId), open: (page, say) => openRun(page, say, 'withJson') },
     { name: 'editor-run-past', path: at(loopId), open: (page, say) => openRun(page, say, 'withPast') },
@@ -187,7 +187,7 @@ function editorScenes({ largeId, emptyId, loopId }: Company): readonly Scene[] {
     shows('editor-version', at(loopId, '?version=1')),
     shows('editor-version-missing', at(loopId, '?version=99')),
     shows('editor-not-found', at(999_999)),
-    chosen('editor-details', at(loopId), ['editor.more'], 'workflow.details'),
+    chosen('editor-details', at(loopId), ['workplace.more'], 'workflow.details'),
   ];
 }
 
@@ -208,21 +208,16 @@ function executionScenes(company: Company): readonly Scene[] {
   const { loopExecutionId, waitingId, testId, cancelledId } = company;
   return [
     shows('executions-not-found', 'executions?text=zzzz'),
-    chosen('executions-views', 'executions?status=failed', ['executions.views.title']),
-    chosen(
-      'executions-save-view',
-      'executions?status=failed',
-      ['executions.views.title'],
-      'executions.views.save',
-    ),
+    chosen('executions-views', 'executions?status=failed', ['runs.views.title']),
+    chosen('executions-save-view', 'executions?status=failed', ['runs.views.title'], 'runs.views.save'),
     {
       name: 'executions-rerun',
       path: 'executions?status=failed',
       async open(page, say) {
         await page.locator('[data-execution]').first().getByRole('checkbox').check();
         await page
-          .getByRole('toolbar', { name: say('executions.bulk.label') })
-          .getByRole('button', { name: say('executions.bulk.action.rerun'), exact: true })
+          .getByRole('toolbar', { name: say('runs.bulk.label') })
+          .getByRole('button', { name: say('runs.bulk.action.rerun'), exact: true })
           .click();
         await dialog(page);
       },

@@ -158,7 +158,7 @@ function editorScenes({ workflowId }: Furniture): readonly Scene[] {
       name: 'editor-menu',
       path,
       async open(page, say) {
-        await button(page, say('editor.more')).click();
+        await button(page, say('workplace.more')).click();
         await menu(page);
       },
     },
@@ -166,8 +166,8 @@ function editorScenes({ workflowId }: Furniture): readonly Scene[] {
       name: 'editor-settings',
       path,
       async open(page, say) {
-        await button(page, say('editor.more')).click();
-        await item(page, say('editor.settings')).click();
+        await button(page, say('workplace.more')).click();
+        await item(page, say('workplace.settings')).click();
         await page.getByText(say('forms.settingsAbout')).waitFor();
       },
     },
@@ -184,8 +184,8 @@ function editorScenes({ workflowId }: Furniture): readonly Scene[] {
       name: 'editor-run',
       path,
       async open(page, say) {
-        await button(page, say('editor.openBottom')).click();
-        await page.getByRole('tab', { name: say('editor.trying.title'), exact: true }).click();
+        await button(page, say('workplace.openBottom')).click();
+        await page.getByRole('tab', { name: say('workplace.trying.title'), exact: true }).click();
       },
     },
     {
@@ -197,7 +197,7 @@ function editorScenes({ workflowId }: Furniture): readonly Scene[] {
         await page.getByRole('alert').first().waitFor();
         // In a narrow window the panel covers everything else.
         if (isNarrow(page)) return;
-        await button(page, say('editor.openBottom')).click();
+        await button(page, say('workplace.openBottom')).click();
         await page.locator('.editor-problem').first().waitFor();
       },
     },
@@ -205,9 +205,9 @@ function editorScenes({ workflowId }: Furniture): readonly Scene[] {
       name: 'editor-versions',
       path,
       async open(page, say) {
-        await page.getByRole('link', { name: say('editor.versions.title'), exact: false }).click();
+        await page.getByRole('link', { name: say('workplace.versions.title'), exact: false }).click();
         await page
-          .getByText(say('editor.versions.version', { version: 1 }))
+          .getByText(say('versions.version', { version: 1 }))
           .first()
           .waitFor();
       },
@@ -222,7 +222,7 @@ function executionScenes({ executionIds: [first = 0, , failed = 0] }: Furniture)
       path: 'executions',
       async open(page, say) {
         await page.locator('[data-execution]').first().getByRole('checkbox').check();
-        await page.getByRole('toolbar', { name: say('executions.bulk.label') }).waitFor();
+        await page.getByRole('toolbar', { name: say('runs.bulk.label') }).waitFor();
       },
     },
     {

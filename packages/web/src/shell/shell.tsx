@@ -1,4 +1,4 @@
-import { AppShell, Burger, Divider, Group, NavLink, ScrollArea, Stack, Text, Tooltip } from '@mantine/core';
+import { AppShell, Burger, Divider, Group, NavLink, Stack, Text, Tooltip } from '@mantine/core';
 import { useDisclosure, useLocalStorage, useMediaQuery } from '@mantine/hooks';
 import { notifications } from '@mantine/notifications';
 import { isAtLeast, type Role } from '@millrace/admin-api';
@@ -65,7 +65,7 @@ export function Shell() {
           <OrganisationSwitch isNarrow={isNarrow} />
           <CommandButton isNarrow={isNarrow} onClick={open} />
         </AppShell.Section>
-        <AppShell.Section grow component={ScrollArea} type="auto" mt="xs">
+        <AppShell.Section grow mt="xs" mih={0} style={{ overflowY: 'auto', scrollbarWidth: 'thin' }}>
           <Navigation isNarrow={isNarrow} />
         </AppShell.Section>
         <AppShell.Section>

@@ -11,7 +11,7 @@ export function ActivationSwitch() {
   const isActive = workflow.status === 'active';
   return (
     <Tooltip
-      label={t(`editor.switch.${isActive ? 'on' : 'off'}`)}
+      label={t(`workplace.switch.${isActive ? 'on' : 'off'}`)}
       multiline
       maw={280}
       events={{ hover: true, focus: true, touch: true }}
@@ -20,7 +20,7 @@ export function ActivationSwitch() {
         <Switch
           size="xs"
           color="green"
-          label={t('editor.switch.label')}
+          label={t('workplace.switch.label')}
           checked={isActive}
           disabled={isBusy}
           onChange={isActive ? deactivate : activate}

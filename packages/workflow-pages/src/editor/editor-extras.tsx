@@ -1,3 +1,5 @@
+import '@millrace/ui/i18n/parts/workplace.ts';
+import '@millrace/ui/i18n/parts/versions.ts';
 import '@millrace/ui/i18n/parts/editor.ts';
 import { useEditor } from '@millrace/editor-model/store.ts';
 import { useRole } from '@millrace/ui/api/me.ts';

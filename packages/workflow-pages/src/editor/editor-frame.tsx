@@ -20,6 +20,7 @@ import { EditorContext, type EditorContextValue, useDraftSync } from './editor-c
 import { SideFrame } from './side-frame.tsx';
 import { SideHead } from './side-head.tsx';
 import { Splitter, usePanelSize } from './splitter.tsx';
+import { TabContent } from './tab-content.tsx';
 import { TopBar } from './top-bar.tsx';
 import { useRunForm } from './trying/use-run-form.ts';
 import { useChosenExecution } from './trying/use-shown-sample.ts';
@@ -35,7 +36,6 @@ const NodePanel = lazyPart(
   async () => (await import('@millrace/editor/node-panel/node-panel.tsx')).NodePanel,
   fillingSkeleton,
 );
-const TabContent = lazyPart(async () => (await import('./tab-content.tsx')).TabContent, fillingSkeleton);
 const NodeRunMenu = lazyPart(async () => (await import('./trying/node-run-menu.tsx')).NodeRunMenu);
 const ProblemList = lazyPart(async () => (await import('./problem-list.tsx')).ProblemList, fillingSkeleton);
 const EditorExtras = lazyPart(async () => (await import('./editor-extras.tsx')).EditorExtras);
@@ -82,7 +82,7 @@ export function EditorFrame({
   const [focus, setFocus] = useState<{ readonly nodeId: string } | null>(null);
   const shownTab = useWorkflowTab();
   const openTab = useOpenTab(org, workflow.id);
-  const place = shownTab === 'editor' ? '' : `${t(`editor.tabs.${shownTab}`)} · `;
+  const place = shownTab === 'editor' ? '' : `${t(`workplace.tabs.${shownTab}`)} · `;
   useDocumentTitle(`${place}${workflow.name} · Millrace`);
   const showRun = useCallback(() => {
     openTab('editor');
@@ -91,7 +91,7 @@ export function EditorFrame({
   const showProblems = useCallback(() => {
     openTab('editor');
     setTab('problems');
-    notifyWarning(t('editor.fixProblems'));
+    notifyWarning(t('workplace.fixProblems'));
   }, [openTab, t]);
   const showRefusal = useCallback(
     (error: Error) => {
@@ -262,11 +262,11 @@ function BottomDrawer({
   const isEmpty = useEditor((state) => state.nodes.length === 0);
   const isOpen = tab !== null;
   return (
-    <section className="editor-bottom" aria-label={t('editor.bottom')}>
+    <section className="editor-bottom" aria-label={t('workplace.bottom')}>
       {isOpen && !isNarrow && (
         <Splitter
           direction="row"
-          label={t('editor.resizePanel')}
+          label={t('workplace.resizePanel')}
           size={height}
           min={140}
           max={700}
@@ -284,21 +284,21 @@ function BottomDrawer({
           <Tabs.List className="editor-tab-list">
             <Tabs.Tab value="problems" size="xs">
               {isEmpty
-                ? t('editor.problems')
+                ? t('workplace.problems')
                 : count === 0
-                  ? t('editor.noProblems')
+                  ? t('workplace.noProblems')
                   : t('editor.problemCount', { count })}
             </Tabs.Tab>
             {can('editor') && (
               <Tabs.Tab value="run" size="xs">
-                {t('editor.trying.title')}
+                {t('workplace.trying.title')}
               </Tabs.Tab>
             )}
           </Tabs.List>
           <ActionIcon
             size="sm"
             mr="xs"
-            aria-label={isOpen ? t('editor.closeBottom') : t('editor.openBottom')}
+            aria-label={isOpen ? t('workplace.closeBottom') : t('workplace.openBottom')}
             aria-expanded={isOpen}
             onClick={() => onTab(isOpen ? null : 'problems')}
           >

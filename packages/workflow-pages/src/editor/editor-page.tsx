@@ -1,3 +1,4 @@
+import '@millrace/ui/i18n/parts/workplace.ts';
 import '@millrace/ui/i18n/parts/editor.ts';
 import { Box, Skeleton, Stack } from '@mantine/core';
 import type { Draft, Me, WorkflowDetail } from '@millrace/admin-api';
@@ -23,6 +24,7 @@ import { NewCredentialDialog } from './new-credential-dialog.tsx';
 import { usePins } from './trying/use-pins.ts';
 import { useShownSample } from './trying/use-shown-sample.ts';
 import { readVersionSearch } from './version-search.ts';
+import { useWorkflowTab } from './workflow-tabs.tsx';
 
 const VersionPage = lazyPart(async () => (await import('./versions/version-page.tsx')).VersionPage, Loading);
 
@@ -101,11 +103,13 @@ function OpenEditor(props: OpenEditorProps) {
   const { workflow } = props;
   const { can } = useRole();
   const queryClient = useQueryClient();
-  const nodeTypes = useNodeTypes();
+  // Other tabs don't show the draft. What was loaded for it stays.
+  const isShown = useWorkflowTab() === 'editor';
+  const nodeTypes = useNodeTypes(isShown);
   const [{ store, draftSync, hadLocalCopy }] = useState(() => open(props, queryClient));
   useEffect(() => store.getState().showNodeTypes(nodeTypes), [store, nodeTypes]);
-  useShownSample(props.org, workflow.id, store);
-  const pinSync = usePins({ org: props.org, workflowId: workflow.id, userId: props.me.user.id }, store);
+  useShownSample(props.org, workflow.id, store, isShown);
+  const pinSync = usePins({ org: props.org, workflowId: workflow.id, userId: props.me.user.id }, store, isShown);
   const mayChange = can('editor') && workflow.status !== 'archived';
   useEffect(() => store.getState().allowChanges(mayChange), [store, mayChange]);
   useEffect(() => {

@@ -4,6 +4,7 @@ import { useEditor, useEditorStore } from '@millrace/editor-model/store.ts';
 import { call } from '@millrace/ui/api/client.ts';
 import { useRole } from '@millrace/ui/api/me.ts';
 import { endpointKey, noteFailure } from '@millrace/ui/api/query.ts';
+import { ConfirmLater } from '@millrace/ui/components/confirm-later.tsx';
 import { lazyPart } from '@millrace/ui/components/lazy-part.tsx';
 import { notifyDone, notifyFailure } from '@millrace/ui/components/notify.ts';
 import { useQueryClient } from '@tanstack/react-query';
@@ -13,10 +14,6 @@ import { useTranslation } from 'react-i18next';
 import { ExportItem } from '../workflows/export-item.tsx';
 import { useWorkflowChanges } from '../workflows/workflow-changes.ts';
 import { useDraftSync, useEditorPage } from './editor-context.ts';
-
-const ConfirmDialog = lazyPart(
-  async () => (await import('@millrace/ui/components/form-dialog.tsx')).ConfirmDialog,
-);
 
 const DetailsDialog = lazyPart(async () => (await import('../workflows/details-dialog.tsx')).DetailsDialog);
 
@@ -49,7 +46,7 @@ export function MoreMenu({ onSettings }: { onSettings: () => void }) {
       await queryClient.invalidateQueries({
         queryKey: endpointKey('GET /orgs/:org/workflows/:id', { params }),
       });
-      notifyDone(t('editor.discarded'));
+      notifyDone(t('workplace.discarded'));
     } catch (error) {
       notifyFailure(error as Error);
       noteFailure(queryClient, error);
@@ -59,13 +56,13 @@ export function MoreMenu({ onSettings }: { onSettings: () => void }) {
     <>
       <Menu position="bottom-end" width={240}>
         <Menu.Target>
-          <ActionIcon aria-label={t('editor.more')}>
+          <ActionIcon aria-label={t('workplace.more')}>
             <EllipsisVertical size={16} />
           </ActionIcon>
         </Menu.Target>
         <Menu.Dropdown>
           <Menu.Item leftSection={<Settings2 size={14} />} onClick={onSettings}>
-            {t('editor.settings')}
+            {t('workplace.settings')}
           </Menu.Item>
           {!isReadOnly && (
             <Menu.Item leftSection={<Tags size={14} />} onClick={() => setIsDescribing(true)}>
@@ -73,7 +70,7 @@ export function MoreMenu({ onSettings }: { onSettings: () => void }) {
             </Menu.Item>
           )}
           <Menu.Item leftSection={<Braces size={14} />} onClick={() => void copy()}>
-            {t('editor.copyJson')}
+            {t('workplace.copyJson')}
           </Menu.Item>
           <ExportItem workflowId={workflow.id} />
           {can('editor') && (
@@ -93,21 +90,21 @@ export function MoreMenu({ onSettings }: { onSettings: () => void }) {
                 leftSection={<Undo size={14} />}
                 onClick={() => setIsAsking(true)}
               >
-                {t('editor.discard')}
+                {t('workplace.discard')}
               </Menu.Item>
             </>
           )}
         </Menu.Dropdown>
       </Menu>
       {isAsking && (
-        <ConfirmDialog
-          title={t('editor.discardTitle')}
-          action={t('editor.discard')}
+        <ConfirmLater
+          title={t('workplace.discardTitle')}
+          action={t('workplace.discard')}
           onConfirm={() => void discard()}
           onClose={() => setIsAsking(false)}
         >
-          {t('editor.discardText', { version: workflow.version })}
-        </ConfirmDialog>
+          {t('workplace.discardText', { version: workflow.version })}
+        </ConfirmLater>
       )}
       {isDescribing && (
         <DetailsDialog

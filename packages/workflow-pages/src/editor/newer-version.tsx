@@ -24,7 +24,7 @@ export function NewerVersion() {
     },
   );
   if (workflow.status === 'archived') {
-    return <Bar text={t('editor.archivedHint')} />;
+    return <Bar text={t('workplace.archivedHint')} />;
   }
   if (workflow.version > baseVersion) {
     const show = () => {
@@ -34,12 +34,12 @@ export function NewerVersion() {
       store.getState().showProblems(workflow.problems, workflow.handles);
       draftSync.adopt({ version: workflow.version });
     };
-    const author = workflow.saved.author?.name ?? t('editor.versions.unknown');
+    const author = workflow.saved.author?.name ?? t('versions.unknown');
     return (
-      <Bar text={t('editor.newerVersion', { version: workflow.version, author })}>
+      <Bar text={t('workplace.newerVersion', { version: workflow.version, author })}>
         {status === 'same' ? (
           <Button size="compact-xs" variant="default" onClick={show}>
-            {t('editor.showNewer')}
+            {t('workplace.showNewer')}
           </Button>
         ) : (
           <Button
@@ -48,7 +48,7 @@ export function NewerVersion() {
             loading={compare.isPending}
             onClick={() => compare.mutate()}
           >
-            {t('editor.compareNewer')}
+            {t('workplace.compareNewer')}
           </Button>
         )}
       </Bar>
@@ -57,7 +57,7 @@ export function NewerVersion() {
   const [other] = workflow.other_drafts;
   if (other === undefined || isReadOnly) return null;
   return (
-    <Bar text={t('editor.otherDraft', { name: other.name })}>
+    <Bar text={t('workplace.otherDraft', { name: other.name })}>
       <Moment at={other.updated_at} />
     </Bar>
   );

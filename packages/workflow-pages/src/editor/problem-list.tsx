@@ -1,3 +1,4 @@
+import '@millrace/ui/i18n/parts/workplace.ts';
 import '@millrace/ui/i18n/parts/editor.ts';
 import { Group, List, Text, UnstyledButton } from '@mantine/core';
 import { titleOf } from '@millrace/editor-model/flow-value.ts';
@@ -20,19 +21,19 @@ export function ProblemList() {
     return (
       <Group gap={6} p="sm">
         <CircleCheck size={14} aria-hidden />
-        <Text size="sm">{t('editor.noProblemsText')}</Text>
+        <Text size="sm">{t('workplace.noProblemsText')}</Text>
       </Group>
     );
   }
   return (
-    <List listStyleType="none" p="xs" size="sm" spacing={2} aria-label={t('editor.problems')}>
+    <List listStyleType="none" p="xs" size="sm" spacing={2} aria-label={t('workplace.problems')}>
       {errors.map((error) => (
         <List.Item
           key={`${error.pointer} ${error.code} ${error.message}`}
           icon={<OctagonAlert size={14} color="var(--flow-failed)" aria-hidden />}
         >
           <Problem nodeId={nodeAt(error.pointer, nodes, edges)}>
-            {t('editor.cannotBeSaved')} {translateMessage(error)}{' '}
+            {t('workplace.cannotBeSaved')} {translateMessage(error)}{' '}
             <Hint span ff="monospace">
               {error.pointer}
             </Hint>

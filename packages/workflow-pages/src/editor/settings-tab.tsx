@@ -1,3 +1,6 @@
+import '@millrace/ui/i18n/parts/setting.ts';
+import '@millrace/ui/i18n/parts/workplace.ts';
+import '@millrace/ui/i18n/parts/editor.ts';
 import '@millrace/ui/i18n/parts/workflows.ts';
 import { Button, Group, Stack, Switch, Text, Title } from '@mantine/core';
 import { FlowSettingsForm } from '@millrace/editor/node-panel/flow-settings.tsx';
@@ -6,7 +9,7 @@ import { useRole } from '@millrace/ui/api/me.ts';
 import { Muted } from '@millrace/ui/components/text.tsx';
 import { type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { DetailsFields, type WorkflowDetails } from '../workflows/details-dialog.tsx';
+import { DetailsFields, type WorkflowDetails } from '../workflows/details-fields.tsx';
 import { StatusBadge } from '../workflows/status-badge.tsx';
 import { ActivationSwitch } from './activation-switch.tsx';
 import { useEditorPage } from './editor-context.ts';
@@ -21,16 +24,16 @@ export function SettingsTab() {
   const update = useWorkflowUpdate();
   return (
     <Stack gap="xl" p={{ base: 'sm', sm: 'lg' }} maw={760} mx="auto" w="100%">
-      <Section title={t('editor.tabs.use')}>
+      <Section title={t('workplace.tabs.use')}>
         <Group gap="sm">
           <StatusBadge status={workflow.status} />
           {!isReadOnly && <ActivationSwitch />}
         </Group>
-        <Muted>{t(`editor.statusMeans.${workflow.status}`)}</Muted>
+        <Muted>{t(`workplace.statusMeans.${workflow.status}`)}</Muted>
         {can('editor') && (
           <Switch
-            label={t('editor.testMode.label')}
-            description={t('editor.testMode.what')}
+            label={t('workplace.testMode.label')}
+            description={t('workplace.testMode.what')}
             checked={workflow.is_test_mode}
             disabled={update.isPending || workflow.status === 'archived'}
             onChange={({ currentTarget }) => update.mutate({ is_test_mode: currentTarget.checked })}
@@ -42,7 +45,7 @@ export function SettingsTab() {
           <Details key={JSON.stringify(pick(workflow))} />
         </Section>
       )}
-      <Section title={t('editor.settings')}>
+      <Section title={t('workplace.settings')}>
         <FlowSettingsForm />
       </Section>
     </Stack>

@@ -1,3 +1,4 @@
+import '@millrace/ui/i18n/parts/workplace.ts';
 import '@millrace/ui/i18n/parts/editor.ts';
 import { Drawer } from '@mantine/core';
 import type { ReactNode } from 'react';
@@ -17,7 +18,7 @@ export function SideDrawer({
   return (
     <Drawer.Root opened={isOpen} onClose={onClose} position="bottom" size="85%" padding={0}>
       <Drawer.Overlay />
-      <Drawer.Content aria-label={t('editor.panel')}>
+      <Drawer.Content aria-label={t('workplace.panel')}>
         <Drawer.Body h="100%">{children}</Drawer.Body>
       </Drawer.Content>
     </Drawer.Root>

@@ -36,7 +36,7 @@ function SidePanel({ isWide, children }: { isWide: boolean; children: ReactNode 
       {!isWide && (
         <Splitter
           direction="column"
-          label={t('editor.resizePanel')}
+          label={t('workplace.resizePanel')}
           size={width}
           min={300}
           max={900}
@@ -46,7 +46,7 @@ function SidePanel({ isWide, children }: { isWide: boolean; children: ReactNode 
       <aside
         className="editor-side"
         style={{ width: isWide ? 'calc(100% - 160px)' : width }}
-        aria-label={t('editor.panel')}
+        aria-label={t('workplace.panel')}
       >
         {children}
       </aside>

@@ -38,7 +38,7 @@ export function SideHead({
             onClick={onWiden}
           />
         )}
-        <ActionIcon size="sm" aria-label={t('editor.closePanel')} onClick={onClose}>
+        <ActionIcon size="sm" aria-label={t('workplace.closePanel')} onClick={onClose}>
           <X size={16} />
         </ActionIcon>
       </Group>

@@ -1,12 +1,22 @@
-import '@millrace/ui/i18n/parts/editor.ts';
-import '@millrace/ui/i18n/parts/workflows.ts';
-import { Box } from '@mantine/core';
-import { ExecutionsPage } from '@millrace/execution-pages/list/executions-page.tsx';
-import { useTranslation } from 'react-i18next';
+import { fillingSkeleton, lazyPart } from '@millrace/ui/components/lazy-part.tsx';
 import { useEditorPage } from './editor-context.ts';
-import { SettingsTab } from './settings-tab.tsx';
-import { VersionHistory } from './versions/version-history.tsx';
 import type { WorkflowTab } from './workflow-tabs.tsx';
+
+/** What each tab beside the editor is made of: none needs what the others are made of. */
+const LOADERS = {
+  executions: () => import('@millrace/execution-pages/list/executions-page.tsx'),
+  versions: () => import('./versions-tab.tsx'),
+  settings: () => import('./settings-tab.tsx'),
+};
+
+/** Loads a tab that is about to be opened; a failure is reported when it is. */
+export function prepareTab(tab: WorkflowTab): void {
+  if (tab !== 'editor') void LOADERS[tab]().catch(() => undefined);
+}
+
+const Executions = lazyPart(async () => (await LOADERS.executions()).ExecutionsPage, fillingSkeleton);
+const Versions = lazyPart(async () => (await LOADERS.versions()).VersionsTab, fillingSkeleton);
+const Settings = lazyPart(async () => (await LOADERS.settings()).SettingsTab, fillingSkeleton);
 
 /** The tabs of a workflow beside the editor. */
 export function TabContent({
@@ -17,18 +27,13 @@ export function TabContent({
   /** Back to the editor. */
   onEditor: () => void;
 }) {
-  const { t } = useTranslation();
   const { workflow } = useEditorPage();
   switch (tab) {
     case 'executions':
-      return <ExecutionsPage workflowId={workflow.id} />;
+      return <Executions workflowId={workflow.id} />;
     case 'versions':
-      return (
-        <Box component="section" p={{ base: 'sm', sm: 'lg' }} aria-label={t('editor.versions.title')}>
-          <VersionHistory onDone={onEditor} />
-        </Box>
-      );
+      return <Versions onEditor={onEditor} />;
     case 'settings':
-      return <SettingsTab />;
+      return <Settings />;
   }
 }

@@ -8,7 +8,7 @@ export function ToList({ org }: { org: number }) {
   return (
     <IconButton
       icon={ArrowLeft}
-      label={t('editor.toList')}
+      label={t('workplace.toList')}
       renderRoot={(props) => <Link {...props} to="/o/$org/workflows" params={{ org: String(org) }} />}
     />
   );

@@ -39,7 +39,7 @@ export function TopBar({ onRun, onSettings }: { onRun: () => void; onSettings: (
       {!isReadOnly && (
         <Button.Group>
           <Button variant="default" leftSection={<Play size={14} />} onClick={onRun}>
-            {t('editor.trying.run')}
+            {t('workplace.trying.run')}
           </Button>
           <RunMenu />
         </Button.Group>
@@ -66,7 +66,7 @@ function WorkflowName() {
       <h1 className="editor-name" style={{ margin: 0, fontSize: 'inherit' }}>
         <UnstyledButton
           disabled={isReadOnly}
-          title={isReadOnly ? workflow.name : t('editor.rename')}
+          title={isReadOnly ? workflow.name : t('workplace.rename')}
           onClick={() => setText(workflow.name)}
         >
           {workflow.name}
@@ -77,7 +77,7 @@ function WorkflowName() {
   return (
     <TextInput
       className="editor-name"
-      aria-label={t('editor.name')}
+      aria-label={t('workplace.name')}
       autoFocus
       value={text}
       maxLength={255}
@@ -104,16 +104,16 @@ function StatusMenu() {
     <Menu position="bottom-start" width={300}>
       <Menu.Target>
         <UnstyledButton
-          aria-label={t('editor.changeStatus', { status: t(`workflow.status.${workflow.status}`) })}
+          aria-label={t('workplace.changeStatus', { status: t(`workflow.status.${workflow.status}`) })}
         >
           {badge}
         </UnstyledButton>
       </Menu.Target>
       <Menu.Dropdown>
-        <Menu.Label>{t(`editor.statusMeans.${workflow.status}`)}</Menu.Label>
-        {!isActive && <Menu.Item onClick={activate}>{t('editor.activate')}</Menu.Item>}
+        <Menu.Label>{t(`workplace.statusMeans.${workflow.status}`)}</Menu.Label>
+        {!isActive && <Menu.Item onClick={activate}>{t('workplace.activate')}</Menu.Item>}
         {workflow.status !== 'inactive' && (
-          <Menu.Item onClick={deactivate}>{t('editor.deactivate')}</Menu.Item>
+          <Menu.Item onClick={deactivate}>{t('workplace.deactivate')}</Menu.Item>
         )}
       </Menu.Dropdown>
     </Menu>
@@ -136,11 +136,11 @@ function TestModeSwitch() {
   const { workflow } = useEditorPage();
   const update = useWorkflowUpdate();
   return (
-    <Tooltip label={t('editor.testMode.what')} multiline maw={300}>
+    <Tooltip label={t('workplace.testMode.what')} multiline maw={300}>
       <div className="editor-wide-only">
         <Switch
           size="xs"
-          label={t('editor.testMode.label')}
+          label={t('workplace.testMode.label')}
           checked={workflow.is_test_mode}
           disabled={update.isPending || workflow.status === 'archived'}
           onChange={({ currentTarget }) => update.mutate({ is_test_mode: currentTarget.checked })}

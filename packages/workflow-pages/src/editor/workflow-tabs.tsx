@@ -2,6 +2,7 @@ import { Link, useLocation, useRouter } from '@tanstack/react-router';
 import { useCallback } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useEditorPage } from './editor-context.ts';
+import { prepareTab } from './tab-content.tsx';
 
 const TABS = ['editor', 'executions', 'versions', 'settings'] as const;
 export type WorkflowTab = (typeof TABS)[number];
@@ -36,15 +37,17 @@ export function WorkflowTabs() {
   const { t } = useTranslation();
   const { org, workflow } = useEditorPage();
   return (
-    <nav className="editor-tab-links" aria-label={t('editor.tabs.label')}>
+    <nav className="editor-tab-links" aria-label={t('workplace.tabs.label')}>
       {TABS.map((tab) => (
         <Link
           key={tab}
           to={pathOf(org, workflow.id, tab)}
           search={keepExecution}
           activeOptions={{ exact: true, includeSearch: false }}
+          onMouseEnter={() => prepareTab(tab)}
+          onFocus={() => prepareTab(tab)}
         >
-          {t(`editor.tabs.${tab}`)}
+          {t(`workplace.tabs.${tab}`)}
         </Link>
       ))}
     </nav>

@@ -9,7 +9,7 @@ import { Hint } from '@millrace/ui/components/text.tsx';
 import { useQuery } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { MAX } from './details-dialog.tsx';
+import { MAX } from './details-fields.tsx';
 import { optionsOf, useFolderTree } from './folders.ts';
 import { type Refusals, useBulkChange } from './use-bulk-change.ts';
 

@@ -43,8 +43,11 @@ async function load(): Promise<void> {
   for (const tell of listeners) tell();
 }
 
+/** What the canvas and lists show of node types is their titles. */
 async function loadJapanese(isWhole: boolean): Promise<ServiceTexts> {
-  return isWhole ? (await import('./ja.ts')).serviceJa : (await import('./ja-titles.ts')).titlesJa;
+  if (isWhole) return (await import('./ja.ts')).serviceJa;
+  const { default: nodes } = await import('./ja/titles.json');
+  return { nodes, choices: {}, synonyms: {}, withValue: (word) => word };
 }
 
 function subscribe(tell: () => void): () => void {
@@ -53,9 +56,14 @@ function subscribe(tell: () => void): () => void {
   return () => listeners.delete(tell);
 }
 
-/** Node types in the reader's language; none while the translations are loading. */
-export function useTranslateNodeTypes(): Translator {
-  const now = useSyncExternalStore(subscribe, snapshot);
+const subscribeNever = () => () => undefined;
+
+/**
+ * Node types in the reader's language; none while the translations are loading.
+ * @param isNeeded loads the translations, unless something else has
+ */
+export function useTranslateNodeTypes(isNeeded = true): Translator {
+  const now = useSyncExternalStore(isNeeded ? subscribe : subscribeNever, snapshot);
   return now === null ? NONE : now === 'as they are' ? AS_THEY_ARE : translatorFor(now);
 }
 

@@ -29,8 +29,8 @@ export function ConflictChoices({
     node === null ? valueName(setting ?? '') : titleOf(node, nodeTypes);
   const describe = ({ mine, theirs }: Choice) =>
     [
-      theirs === null ? null : t(`editor.conflict.did.${theirs}`, { who: author }),
-      mine === null ? null : t(`editor.conflict.did.${mine}`, { who: t('editor.conflict.you') }),
+      theirs === null ? null : t(`conflict.did.${theirs}`, { who: author }),
+      mine === null ? null : t(`conflict.did.${mine}`, { who: t('conflict.you') }),
     ]
       .filter((text) => text !== null)
       .join(' · ');
@@ -39,7 +39,7 @@ export function ConflictChoices({
       size="sm"
       spacing="sm"
       listStyleType="none"
-      aria-label={t('editor.versions.changes')}
+      aria-label={t('versions.changes')}
       styles={{ itemWrapper: { display: 'block' }, itemLabel: { width: '100%' } }}
     >
       {choices.map((choice) => {
@@ -61,7 +61,7 @@ export function ConflictChoices({
               <SegmentedControl
                 size="xs"
                 style={{ flexShrink: 0 }}
-                aria-label={t('editor.conflict.whose', { title })}
+                aria-label={t('conflict.whose', { title })}
                 value={decisions[choice.key] ?? choice.suggested}
                 onChange={(side) => onDecide({ ...decisions, [choice.key]: side as Side })}
                 data={[

@@ -1,5 +1,8 @@
+import '@millrace/ui/i18n/parts/setting.ts';
+import '@millrace/ui/i18n/parts/workplace.ts';
+import '@millrace/ui/i18n/parts/versions.ts';
+import '@millrace/ui/i18n/parts/conflict.ts';
 import '@millrace/ui/i18n/parts/editor.ts';
-import '@millrace/ui/i18n/parts/forms.ts';
 import { Button, Group, Modal, Skeleton, Stack, Text } from '@mantine/core';
 import { useEditorStore } from '@millrace/editor-model/store.ts';
 import type { Flow } from '@millrace/engine';
@@ -70,7 +73,7 @@ function Decide({ conflict }: { conflict: Conflict }) {
   const keepMine = async () => {
     setIsBusy(true);
     try {
-      if ((await draftSync.keepMine()) && conflict.kind === 'version') notifyDone(t('editor.save.done'));
+      if ((await draftSync.keepMine()) && conflict.kind === 'version') notifyDone(t('workplace.save.done'));
     } catch (error) {
       notifyFailure(error as Error);
     } finally {
@@ -81,12 +84,12 @@ function Decide({ conflict }: { conflict: Conflict }) {
     <Modal opened size="90rem" onClose={() => draftSync.postpone()} title={other.title}>
       <Stack gap="sm">
         <Text size="sm">{other.text}</Text>
-        <FlowDifferenceView before={other.flow} after={mine} labels={[other.name, t('editor.conflict.mine')]}>
+        <FlowDifferenceView before={other.flow} after={mine} labels={[other.name, t('conflict.mine')]}>
           {base.isPending ? (
             <Skeleton h={120} />
           ) : (
             <Stack gap="sm">
-              <Hint>{t('editor.conflict.choose')}</Hint>
+              <Hint>{t('conflict.choose')}</Hint>
               <ConflictChoices
                 choices={choices}
                 decisions={decisions}
@@ -99,16 +102,16 @@ function Decide({ conflict }: { conflict: Conflict }) {
         </FlowDifferenceView>
         <Group justify="flex-end" gap="xs">
           <Button variant="default" onClick={() => draftSync.postpone()}>
-            {t('editor.conflict.later')}
+            {t('conflict.later')}
           </Button>
           <Button variant="default" onClick={takeTheirs}>
             {other.take}
           </Button>
           <Button variant="default" onClick={() => void keepMine()} loading={isBusy}>
-            {conflict.kind === 'version' ? t('editor.conflict.saveMine') : t('editor.conflict.keepMine')}
+            {conflict.kind === 'version' ? t('conflict.saveMine') : t('conflict.keepMine')}
           </Button>
           <Button onClick={takeBoth} disabled={base.isPending}>
-            {t('editor.conflict.takeBoth')}
+            {t('conflict.takeBoth')}
           </Button>
         </Group>
       </Stack>
@@ -122,38 +125,38 @@ function useOther(conflict: Conflict) {
   const { workflow } = useEditorPage();
   if (conflict.kind === 'version') {
     const { version, author, flow_data: flow } = conflict.version;
-    const who = author?.name ?? t('editor.versions.unknown');
+    const who = author?.name ?? t('versions.unknown');
     return {
       flow: flow,
       who,
-      name: t('editor.versions.version', { version }),
-      title: t('editor.conflict.versionTitle'),
-      text: t('editor.conflict.versionText', { version, author: who }),
-      take: t('editor.conflict.takeVersion'),
-      sides: { theirs: t('editor.conflict.theirsShort'), mine: t('editor.conflict.mineShort') },
+      name: t('versions.version', { version }),
+      title: t('conflict.versionTitle'),
+      text: t('conflict.versionText', { version, author: who }),
+      take: t('conflict.takeVersion'),
+      sides: { theirs: t('conflict.theirsShort'), mine: t('conflict.mineShort') },
     };
   }
-  const sides = { theirs: t('editor.conflict.thereShort'), mine: t('editor.conflict.hereShort') };
-  const title = t('editor.conflict.draftTitle');
+  const sides = { theirs: t('conflict.thereShort'), mine: t('conflict.hereShort') };
+  const title = t('conflict.draftTitle');
   if (conflict.draft === null) {
-    const name = t('editor.versions.version', { version: workflow.version });
+    const name = t('versions.version', { version: workflow.version });
     return {
       flow: workflow.flow_data,
       who: name,
       name,
       title,
-      text: t('editor.conflict.draftGone'),
-      take: t('editor.conflict.takeSaved'),
+      text: t('conflict.draftGone'),
+      take: t('conflict.takeSaved'),
       sides,
     };
   }
   return {
     flow: conflict.draft.flow_data,
-    who: t('editor.conflict.elsewhere'),
-    name: t('editor.conflict.otherTab'),
+    who: t('conflict.elsewhere'),
+    name: t('conflict.otherTab'),
     title,
-    text: t('editor.conflict.draftText'),
-    take: t('editor.conflict.takeDraft'),
+    text: t('conflict.draftText'),
+    take: t('conflict.takeDraft'),
     sides,
   };
 }

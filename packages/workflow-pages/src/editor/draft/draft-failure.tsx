@@ -24,12 +24,12 @@ export function useDraftFailure(): string | null {
     'isInBrowser',
   );
   if (status !== 'failed') return null;
-  const kept = t(isInBrowser ? 'editor.draft.inBrowser' : 'editor.draft.inWindow');
-  if (isUndecided) return `${t('editor.draft.undecided')} ${kept}`;
-  if (refusal === null) return `${t('editor.draft.unreachable')} ${kept}`;
+  const kept = t(isInBrowser ? 'workplace.draft.inBrowser' : 'workplace.draft.inWindow');
+  if (isUndecided) return `${t('workplace.draft.undecided')} ${kept}`;
+  if (refusal === null) return `${t('workplace.draft.unreachable')} ${kept}`;
   const reason =
     refusal.code === 'body_too_large'
-      ? t('editor.draft.tooLarge')
-      : t('editor.draft.refused', { reason: refusal.message });
+      ? t('workplace.draft.tooLarge')
+      : t('workplace.draft.refused', { reason: refusal.message });
   return `${reason} ${kept}`;
 }

@@ -51,7 +51,7 @@ export function DraftStatus() {
   }, [draftSync]);
 
   const failure = useDraftFailure();
-  const hint = status === 'failed' ? failure : t(`editor.draft.hint.${status}`);
+  const hint = status === 'failed' ? failure : t(`workplace.draft.hint.${status}`);
   const time = keptAt === null ? '' : timeOf(keptAt, i18n.language);
   return (
     <>
@@ -64,7 +64,7 @@ export function DraftStatus() {
           ) : (
             <Check size={13} aria-hidden />
           )}
-          <span>{t(`editor.draft.state.${status}`, { time, version: workflow.version })}</span>
+          <span>{t(`workplace.draft.state.${status}`, { time, version: workflow.version })}</span>
         </Text>
       </Tooltip>
       {hasConflict && <ConflictDialog />}

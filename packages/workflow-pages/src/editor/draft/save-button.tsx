@@ -24,7 +24,7 @@ export function SaveButton() {
     try {
       if (await draftSync.save(message.trim())) {
         setMessage('');
-        notifyDone(t('editor.save.done'));
+        notifyDone(t('workplace.save.done'));
       }
     } catch (error) {
       notifyFailure(error as Error);
@@ -39,7 +39,7 @@ export function SaveButton() {
         onClick={() => void save()}
         loading={isSaving}
         disabled={isDisabled}
-        title={errors[0]?.message ?? t('editor.save.hint')}
+        title={errors[0]?.message ?? t('workplace.save.hint')}
       >
         {t('common.save')}
       </Button>
@@ -47,8 +47,8 @@ export function SaveButton() {
         <Popover.Target>
           <Button
             px={6}
-            aria-label={t('editor.save.withMessage')}
-            title={t('editor.save.withMessage')}
+            aria-label={t('workplace.save.withMessage')}
+            title={t('workplace.save.withMessage')}
             disabled={isDisabled || isSaving}
             onClick={() => setIsAsking(!isAsking)}
           >
@@ -65,14 +65,14 @@ export function SaveButton() {
             <Stack gap="xs">
               <TextInput
                 data-autofocus
-                label={t('editor.save.message')}
-                placeholder={t('editor.save.placeholder')}
+                label={t('workplace.save.message')}
+                placeholder={t('workplace.save.placeholder')}
                 value={message}
                 maxLength={MAX_MESSAGE}
                 onChange={({ currentTarget }) => setMessage(currentTarget.value)}
               />
               <Hint>
-                {workflow.status === 'active' ? t('editor.save.activeHint') : t('editor.save.hint')}
+                {workflow.status === 'active' ? t('workplace.save.activeHint') : t('workplace.save.hint')}
               </Hint>
               <Group justify="flex-end">
                 <Button type="submit">{t('common.save')}</Button>

@@ -26,7 +26,7 @@ export function NodeResult({ nodeId, executionId }: { nodeId: string; executionI
     enabled: isOver && run.status !== 'skipped',
   });
   if (node === undefined || run === undefined) {
-    return <Muted>{t('editor.trying.notRun')}</Muted>;
+    return <Muted>{t('trying.notRun')}</Muted>;
   }
   const sources = [...new Set(edges.filter(({ target }) => target === nodeId).map(({ source }) => source))];
   const inputs: JsonObject = Object.fromEntries(
@@ -46,15 +46,15 @@ export function NodeResult({ nodeId, executionId }: { nodeId: string; executionI
       </Group>
       <Tabs defaultValue="output" keepMounted={false} flex={1} mih={0}>
         <Tabs.List>
-          <Tabs.Tab value="input">{t('editor.trying.input')}</Tabs.Tab>
-          <Tabs.Tab value="output">{t('editor.trying.output')}</Tabs.Tab>
-          <Tabs.Tab value="log">{t('editor.trying.log', { count: log.length })}</Tabs.Tab>
+          <Tabs.Tab value="input">{t('trying.input')}</Tabs.Tab>
+          <Tabs.Tab value="output">{t('trying.output')}</Tabs.Tab>
+          <Tabs.Tab value="log">{t('trying.log', { count: log.length })}</Tabs.Tab>
         </Tabs.List>
         <ScrollArea h="calc(100% - 36px)" type="auto">
           <Tabs.Panel value="input" pt="xs">
             <JsonText
               value={sources.length === 0 ? (run.output ?? {}) : inputs}
-              label={t('editor.trying.input')}
+              label={t('trying.input')}
               {...HEIGHTS}
             />
           </Tabs.Panel>
@@ -66,13 +66,13 @@ export function NodeResult({ nodeId, executionId }: { nodeId: string; executionI
             )}
             <JsonText
               value={detail.data?.output ?? run.output ?? {}}
-              label={t('editor.trying.output')}
+              label={t('trying.output')}
               {...HEIGHTS}
             />
           </Tabs.Panel>
           <Tabs.Panel value="log" pt="xs">
             {log.length === 0 ? (
-              <Muted>{t('editor.trying.noLog')}</Muted>
+              <Muted>{t('trying.noLog')}</Muted>
             ) : (
               <Code block tabIndex={0}>
                 {log.map(({ level, text }) => `${level}: ${text}`).join('\n')}

@@ -1,7 +1,8 @@
+import '@millrace/ui/i18n/parts/trying.ts';
 import '@millrace/ui/i18n/parts/editor.ts';
 import '@millrace/ui/i18n/parts/forms.ts';
 import { ActionIcon, Menu } from '@mantine/core';
-import { loopsAround } from '@millrace/editor/form/template-scope.ts';
+import { loopsAround } from '@millrace/editor/form/flow-scope.ts';
 import { own } from '@millrace/editor-model/flow-value.ts';
 import { useEditor, useEditorStore } from '@millrace/editor-model/store.ts';
 import { IconButton } from '@millrace/ui/components/icon-button.tsx';
@@ -40,31 +41,31 @@ export function NodeRunMenu({ nodeId }: { nodeId: string }) {
     <Menu position="bottom-end" width={240}>
       <IconButton
         icon={Play}
-        label={t(isInLoop ? 'editor.trying.runTo' : 'editor.trying.runNode')}
+        label={t(isInLoop ? 'trying.runTo' : 'trying.runNode')}
         size="sm"
         disabled={isBusy}
         onClick={isInLoop ? runTo : act(run)}
       />
       <Menu.Target>
-        <ActionIcon size="sm" aria-label={t('editor.trying.nodeMenu')} title={t('editor.trying.nodeMenu')}>
+        <ActionIcon size="sm" aria-label={t('trying.nodeMenu')} title={t('trying.nodeMenu')}>
           <ChevronDown size={14} />
         </ActionIcon>
       </Menu.Target>
       <Menu.Dropdown>
         {!isInLoop && (
           <Menu.Item leftSection={<StepForward size={14} />} disabled={isBusy} onClick={act(run)}>
-            {t('editor.trying.runNode')}
+            {t('trying.runNode')}
           </Menu.Item>
         )}
         <Menu.Item leftSection={<FastForward size={14} />} disabled={isBusy} onClick={runTo}>
-          {t('editor.trying.runTo')}
+          {t('trying.runTo')}
         </Menu.Item>
         <Menu.Item
           leftSection={<RotateCw size={14} />}
           disabled={isBusy || !hasRun || trial.isReduced}
           onClick={act(rerun)}
         >
-          {t('editor.trying.rerunFrom')}
+          {t('trying.rerunFrom')}
         </Menu.Item>
       </Menu.Dropdown>
     </Menu>

@@ -53,14 +53,14 @@ export function RunInputChoice() {
     <Stack gap="xs">
       <SegmentedControl
         size="xs"
-        aria-label={t('editor.trying.inputFrom')}
+        aria-label={t('trying.inputFrom')}
         value={source}
         onChange={(next) => choose(next as RunSource)}
         data={[
-          ...(schema !== null ? [{ value: 'form', label: t('editor.trying.form') }] : []),
+          ...(schema !== null ? [{ value: 'form', label: t('trying.form') }] : []),
           { value: 'json', label: 'JSON' },
-          { value: 'sample', label: t('editor.trying.sample'), disabled: sample === null },
-          { value: 'past', label: t('editor.trying.past'), disabled: past.length === 0 },
+          { value: 'sample', label: t('trying.sample'), disabled: sample === null },
+          { value: 'past', label: t('trying.past'), disabled: past.length === 0 },
         ]}
       />
       {source === 'form' && schema !== null && (
@@ -76,31 +76,31 @@ export function RunInputChoice() {
             <Code
               value={shownText}
               language="json"
-              label={t('editor.trying.input')}
+              label={t('trying.input')}
               minHeight={100}
               maxHeight={220}
               onChange={(next) => write(readInput(next), next)}
             />
           </TableAsJson>
-          {value.kind === 'invalid' && <FieldError>{t('editor.trying.noJson')}</FieldError>}
+          {value.kind === 'invalid' && <FieldError>{t('trying.noJson')}</FieldError>}
           {value.kind === 'value' && <KeepAsSample data={value.value} />}
         </>
       )}
       {source === 'sample' && sample !== null && (
         <>
           <Hint>
-            {t('editor.trying.sampleFrom', {
+            {t('trying.sampleFrom', {
               time: new Date(sample.received_at).toLocaleString(i18n.language),
             })}
           </Hint>
-          <JsonText value={sample.data} label={t('editor.trying.sample')} />
+          <JsonText value={sample.data} label={t('trying.sample')} />
         </>
       )}
       {source === 'past' && (
         <>
           <Select
-            label={t('editor.trying.past')}
-            placeholder={t('editor.trying.choosePast')}
+            label={t('trying.past')}
+            placeholder={t('trying.choosePast')}
             value={value.kind === 'of' ? String(value.executionId) : null}
             data={past.map((each) => ({
               value: String(each.execution_id),
@@ -110,7 +110,7 @@ export function RunInputChoice() {
               if (id !== null) write({ kind: 'of', executionId: Number(id) });
             }}
           />
-          {chosenPast !== undefined && <JsonText value={chosenPast} label={t('editor.trying.input')} />}
+          {chosenPast !== undefined && <JsonText value={chosenPast} label={t('trying.input')} />}
         </>
       )}
     </Stack>
@@ -123,7 +123,7 @@ function KeepAsSample({ data }: { data: JsonValue }) {
   const { org, workflow } = useEditorPage();
   const params = { org, id: workflow.id };
   const keep = useChange(() => call('PUT /orgs/:org/workflows/:id/sample', { params, body: { data } }), {
-    done: t('editor.trying.sampleKept'),
+    done: t('trying.sampleKept'),
     refreshes: ['GET /orgs/:org/workflows/:id/inputs'],
   });
   return (
@@ -134,7 +134,7 @@ function KeepAsSample({ data }: { data: JsonValue }) {
       loading={keep.isPending}
       onClick={() => keep.mutate()}
     >
-      {t('editor.trying.keepAsSample')}
+      {t('trying.keepAsSample')}
     </Button>
   );
 }

@@ -10,10 +10,10 @@ export function RunMenu() {
   const { runForm, watch, showRun } = useEditorPage();
   const { known, source } = runForm;
   const choices: readonly (readonly [source: RunSource, label: string, isThere: boolean])[] = [
-    ['form', t('editor.trying.withForm'), known?.schema != null],
-    ['json', t('editor.trying.withJson'), true],
-    ['sample', t('editor.trying.withSample'), known?.sample != null],
-    ['past', t('editor.trying.withPast'), (known?.executions.length ?? 0) > 0],
+    ['form', t('workplace.trying.withForm'), known?.schema != null],
+    ['json', t('workplace.trying.withJson'), true],
+    ['sample', t('workplace.trying.withSample'), known?.sample != null],
+    ['past', t('workplace.trying.withPast'), (known?.executions.length ?? 0) > 0],
   ];
   const choose = (next: RunSource) => {
     if (next !== source) runForm.choose(next);
@@ -25,8 +25,8 @@ export function RunMenu() {
         <Button
           variant="default"
           px={6}
-          aria-label={t('editor.trying.choose')}
-          title={t('editor.trying.choose')}
+          aria-label={t('workplace.trying.choose')}
+          title={t('workplace.trying.choose')}
           disabled={known === null}
         >
           <ChevronDown size={14} />
@@ -48,7 +48,7 @@ export function RunMenu() {
             showRun();
           }}
         >
-          {t('editor.trying.watch')}
+          {t('workplace.trying.watch')}
         </Menu.Item>
       </Menu.Dropdown>
     </Menu>

@@ -1,5 +1,5 @@
 import { Accordion, Button, Group, Stack, Text } from '@mantine/core';
-import { upstreamOf } from '@millrace/editor/form/template-scope.ts';
+import { upstreamOf } from '@millrace/editor/form/flow-scope.ts';
 import { PinEditor } from '@millrace/editor/pins/pin-editor.tsx';
 import { useLastExecution, useOutputsOf } from '@millrace/editor/pins/use-known-outputs.ts';
 import { own, titleOf } from '@millrace/editor-model/flow-value.ts';
@@ -23,7 +23,7 @@ export function RunOneNode({ nodeId }: { nodeId: string }) {
   const kind = nodeTypes.get(node?.type ?? '')?.kind;
   if (node === undefined || kind === 'trigger') return null;
   if (node.parentId != null) {
-    return <Hint>{t('editor.trying.insideLoop')}</Hint>;
+    return <Hint>{t('trying.insideLoop')}</Hint>;
   }
   const title = titleOf(node, nodeTypes);
   return (
@@ -31,7 +31,7 @@ export function RunOneNode({ nodeId }: { nodeId: string }) {
       gap={6}
       className="editor-one-node"
       component="section"
-      aria-label={t('editor.trying.oneNode', { title })}
+      aria-label={t('trying.oneNode', { title })}
     >
       <Group gap="xs" justify="space-between">
         <Text size="sm" fw={500} truncate maw={200}>
@@ -44,12 +44,12 @@ export function RunOneNode({ nodeId }: { nodeId: string }) {
           loading={trial.isStarting}
           onClick={run}
         >
-          {t('editor.trying.runNode')}
+          {t('trying.runNode')}
         </Button>
       </Group>
       {upstream.length > 0 && (
         <>
-          <Hint>{t('editor.trying.pinHint')}</Hint>
+          <Hint>{t('trying.pinHint')}</Hint>
           <Accordion variant="separated" chevronPosition="left">
             {upstream.map((id) => (
               <Upstream
@@ -106,11 +106,7 @@ function Upstream({
   const nodeTypes = useEditor((state) => state.nodeTypes);
   const isPinned = useEditor((state) => Object.hasOwn(state.pins, nodeId));
   const title = node === undefined ? nodeId : titleOf(node, nodeTypes);
-  const note = isPinned
-    ? t('editor.trying.pinned')
-    : known === undefined
-      ? t('editor.trying.noOutput')
-      : null;
+  const note = isPinned ? t('trying.pinned') : known === undefined ? t('trying.noOutput') : null;
   return (
     <Accordion.Item value={nodeId}>
       <Accordion.Control icon={isPinned ? <Pin size={12} aria-hidden /> : undefined}>
@@ -123,7 +119,7 @@ function Upstream({
         <PinEditor
           nodeId={nodeId}
           known={known}
-          label={t('editor.trying.pinOf', { title })}
+          label={t('trying.pinOf', { title })}
           onValidity={onValidity}
         />
       </Accordion.Panel>

@@ -1,3 +1,5 @@
+import '@millrace/ui/i18n/parts/workplace.ts';
+import '@millrace/ui/i18n/parts/trying.ts';
 import '@millrace/ui/i18n/parts/editor.ts';
 import '@millrace/ui/i18n/parts/executions.ts';
 import '@millrace/ui/i18n/parts/forms.ts';
@@ -55,7 +57,7 @@ export function RunPanel() {
               disabled={runForm.input.kind === 'invalid' || trial.isUnderWay}
               onClick={() => void runForm.start()}
             >
-              {t('editor.trying.run')}
+              {t('workplace.trying.run')}
             </Button>
             {trial.isUnderWay && (
               <Button
@@ -64,7 +66,7 @@ export function RunPanel() {
                 leftSection={<CircleStop size={14} />}
                 onClick={() => void trial.cancel()}
               >
-                {t('editor.trying.cancel')}
+                {t('trying.cancel')}
               </Button>
             )}
           </Group>
@@ -74,8 +76,8 @@ export function RunPanel() {
             size="xs"
             checked={runForm.isTest}
             onChange={({ currentTarget }) => runForm.setTest(currentTarget.checked)}
-            label={t('editor.trying.testRun')}
-            description={t('editor.testMode.what')}
+            label={t('trying.testRun')}
+            description={t('workplace.testMode.what')}
           />
           {selected !== null && <RunOneNode nodeId={selected} />}
         </Stack>
@@ -85,9 +87,9 @@ export function RunPanel() {
           {watch.isOn && (
             <Group gap="xs" role="status">
               <Loader size={12} type="dots" aria-hidden />
-              <Muted>{t(watch.isReady ? 'editor.trying.watching' : 'common.loading')}</Muted>
+              <Muted>{t(watch.isReady ? 'trying.watching' : 'common.loading')}</Muted>
               <Button variant="subtle" size="compact-xs" onClick={watch.stop}>
-                {t('editor.trying.stopWatching')}
+                {t('trying.stopWatching')}
               </Button>
             </Group>
           )}
@@ -102,10 +104,10 @@ export function RunPanel() {
                   <Link {...props} to={`/o/${org}/executions/${trial.executionId}` as '/'} />
                 )}
               >
-                {t('editor.trying.execution', { id: trial.executionId })}
+                {t('trying.execution', { id: trial.executionId })}
               </Anchor>
               <Button variant="subtle" size="compact-xs" onClick={trial.clear} disabled={trial.isUnderWay}>
-                {t('editor.trying.clear')}
+                {t('trying.clear')}
               </Button>
             </Group>
           )}
@@ -138,7 +140,7 @@ function TrialBadge() {
   return (
     <Group gap={6}>
       <Badge color={EXECUTION_STATUS_STYLES[status].color}>{t(`executions.status.${status}`)}</Badge>
-      {execution?.is_test_mode === true && <Badge color="grape">{t('editor.testMode.label')}</Badge>}
+      {execution?.is_test_mode === true && <Badge color="grape">{t('workplace.testMode.label')}</Badge>}
       {execution?.duration_ms != null && <Hint>{formatDuration(execution.duration_ms)}</Hint>}
       {execution !== null && execution.consumed_ai_tokens > 0 && (
         <Hint>{t('common.tokens', { count: execution.consumed_ai_tokens })}</Hint>
@@ -161,7 +163,7 @@ function RunTable() {
   const rows = useMemo(() => buildOrder(nodes, edges), [nodes, edges]);
   if (Object.keys(runs).length === 0) return null;
   return (
-    <Table verticalSpacing={2} highlightOnHover aria-label={t('editor.trying.results')}>
+    <Table verticalSpacing={2} highlightOnHover aria-label={t('trying.results')}>
       <Table.Tbody>
         {rows.flatMap(({ node, depth }) => {
           const run = own(runs, node.id);

@@ -17,15 +17,15 @@ interface Place {
   readonly userId: number;
 }
 
-/** Loads the user's pins and saves later changes. */
-export function usePins(place: Place, store: EditorStore): PinSync {
+/** Loads the user's pins once they are needed, and saves later changes. */
+export function usePins(place: Place, store: EditorStore, isNeeded: boolean): PinSync {
   const { org, workflowId, userId } = place;
   const { can } = useRole();
   const queryClient = useQueryClient();
   const [pinSync] = useState(() => createPinSync(place, queryClient));
   const { data } = useQuery({
     ...endpointQuery('GET /orgs/:org/workflows/:id/pins', { params: { org, id: workflowId } }),
-    enabled: can('editor'),
+    enabled: isNeeded && can('editor'),
     // Refetched on every opening; afterwards they change only here.
     staleTime: Number.POSITIVE_INFINITY,
     gcTime: 0,

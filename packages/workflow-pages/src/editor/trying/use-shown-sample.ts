@@ -6,9 +6,9 @@ import { useEffect } from 'react';
 import { readVersionSearch } from '../version-search.ts';
 
 /** Provides templates with the trigger's data: that of the chosen execution, else the sample, else the last execution's input. */
-export function useShownSample(org: number, workflowId: number, store: EditorStore): void {
+export function useShownSample(org: number, workflowId: number, store: EditorStore, isNeeded: boolean): void {
   const execution = useChosenExecution();
-  const { data } = useQuery(inputsQuery(org, workflowId, execution));
+  const { data } = useQuery({ ...inputsQuery(org, workflowId, execution), enabled: isNeeded });
   useEffect(() => {
     const chosen = data?.executions.find((each) => each.execution_id === execution)?.input;
     const former = data?.executions.find(({ input }) => input !== undefined)?.input;

@@ -27,7 +27,7 @@ export function ChangeList({ difference }: { difference: FlowDifference }) {
     </List.Item>
   );
   return (
-    <List size="sm" spacing={6} listStyleType="none" aria-label={t('editor.versions.changes')}>
+    <List size="sm" spacing={6} listStyleType="none" aria-label={t('versions.changes')}>
       {added.map((node) => nodeLine('added', node, []))}
       {removed.map((node) => nodeLine('removed', node, []))}
       {changed.map(({ node, changes }) => nodeLine('changed', node, changes))}
@@ -41,14 +41,14 @@ export function ChangeList({ difference }: { difference: FlowDifference }) {
       ))}
       {settings.length > 0 && (
         <List.Item>
-          <Line sign={<DiffSign mark="changed" />} text={t('editor.settings')}>
+          <Line sign={<DiffSign mark="changed" />} text={t('workplace.settings')}>
             <ValueChanges changes={settings} />
           </Line>
         </List.Item>
       )}
       {moved > 0 && (
         <List.Item>
-          <Hint>{t('editor.versions.moved', { count: moved })}</Hint>
+          <Hint>{t('versions.moved', { count: moved })}</Hint>
         </List.Item>
       )}
     </List>
@@ -96,7 +96,7 @@ export function ValueChanges({ changes }: { changes: readonly ValueChange[] }) {
         </Hint>
       ))}
       {changes.length > MAX_SHOWN && (
-        <Hint>{t('editor.versions.moreChanges', { count: changes.length - MAX_SHOWN })}</Hint>
+        <Hint>{t('versions.moreChanges', { count: changes.length - MAX_SHOWN })}</Hint>
       )}
     </>
   );
@@ -111,16 +111,16 @@ export function useValueName(): (path: string) => string {
   const wordFor = (name: string): string => {
     const behaviour = {
       config: '',
-      label: t('forms.label'),
-      on_error: t('forms.onError'),
-      retry: t('forms.retry'),
-      timeout_ms: t('forms.timeout'),
+      label: t('setting.ofNode.label'),
+      on_error: t('setting.ofNode.onError'),
+      retry: t('setting.ofNode.retry'),
+      timeout_ms: t('setting.ofNode.timeout'),
     };
     if (Object.hasOwn(behaviour, name)) return behaviour[name as keyof typeof behaviour];
     const own = OWN.find((each) => each === name);
-    if (own !== undefined) return t(`editor.versions.value.${own}`);
+    if (own !== undefined) return t(`versions.value.${own}`);
     const setting = SETTING_NAMES.find((each) => each === name);
-    return setting === undefined ? name : t(`forms.setting.${setting}`);
+    return setting === undefined ? name : t(`setting.${setting}`);
   };
   return (path) => {
     const [first = '', ...rest] = path.split('.');

@@ -1,4 +1,4 @@
-import { Box, Group, ScrollArea, SegmentedControl, Skeleton, Stack, Text } from '@mantine/core';
+import { Box, Group, SegmentedControl, Skeleton, Stack, Text } from '@mantine/core';
 import { FlowView } from '@millrace/editor/canvas/flow-view.tsx';
 import type { Flow } from '@millrace/engine';
 import { lazyPart } from '@millrace/ui/components/lazy-part.tsx';
@@ -14,7 +14,7 @@ const TextDiff = lazyPart(
 );
 
 /** Nothing in them takes the focus, so they take it themselves, to be scrolled with keys. */
-const SCROLLED = { tabIndex: 0 };
+const SCROLLED = { tabIndex: 0, style: { overflow: 'auto', scrollbarWidth: 'thin' } } as const;
 
 /** The difference between two flows: a marked canvas with a list, or a line diff. */
 export function FlowDifferenceView({
@@ -47,25 +47,25 @@ export function FlowDifferenceView({
           value={view}
           onChange={(next) => setView(next as 'picture' | 'json')}
           data={[
-            { value: 'picture', label: t('editor.versions.picture') },
+            { value: 'picture', label: t('versions.picture') },
             { value: 'json', label: 'JSON' },
           ]}
         />
       </Group>
-      {difference.isSame && <Text size="sm">{t('editor.versions.same')}</Text>}
+      {difference.isSame && <Text size="sm">{t('versions.same')}</Text>}
       {view === 'picture' ? (
         <Group align="stretch" gap="sm" wrap="wrap">
           <Box flex="5 1 320px" h={height} className="editor-frame-box">
             <FlowView flow={difference.union} marks={difference.marks} />
           </Box>
-          <ScrollArea flex="1 1 200px" mah={height} type="auto" viewportProps={SCROLLED}>
+          <Box flex="1 1 200px" mah={height} {...SCROLLED}>
             {children ?? <ChangeList difference={difference} />}
-          </ScrollArea>
+          </Box>
         </Group>
       ) : (
-        <ScrollArea h={height} type="auto" viewportProps={SCROLLED}>
+        <Box h={height} {...SCROLLED}>
           <TextDiff {...texts} labels={labels} />
-        </ScrollArea>
+        </Box>
       )}
     </Stack>
   );

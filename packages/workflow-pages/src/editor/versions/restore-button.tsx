@@ -3,7 +3,7 @@ import type { WorkflowDetail } from '@millrace/admin-api';
 import { call } from '@millrace/ui/api/client.ts';
 import { useRole } from '@millrace/ui/api/me.ts';
 import { showChangedWorkflow } from '@millrace/ui/api/workflow-cache.ts';
-import { ConfirmDialog } from '@millrace/ui/components/form-dialog.tsx';
+import { ConfirmLater } from '@millrace/ui/components/confirm-later.tsx';
 import { notifyDone } from '@millrace/ui/components/notify.ts';
 import { useChange } from '@millrace/ui/components/use-change.ts';
 import { useQueryClient } from '@tanstack/react-query';
@@ -39,20 +39,21 @@ export function RestoreButton({
         loading={restore.isPending}
         onClick={() => setIsAsking(true)}
       >
-        {t('editor.versions.restore')}
+        {t('versions.restore')}
       </Button>
-      <ConfirmDialog
-        isOpen={isAsking}
-        title={t('editor.versions.restoreTitle', { version })}
-        action={t('editor.versions.restore')}
-        onConfirm={() => {
-          setIsAsking(false);
-          restore.mutate({ version, baseVersion: baseVersion() });
-        }}
-        onClose={() => setIsAsking(false)}
-      >
-        {t('editor.versions.restoreText', { version })}
-      </ConfirmDialog>
+      {isAsking && (
+        <ConfirmLater
+          title={t('versions.restoreTitle', { version })}
+          action={t('versions.restore')}
+          onConfirm={() => {
+            setIsAsking(false);
+            restore.mutate({ version, baseVersion: baseVersion() });
+          }}
+          onClose={() => setIsAsking(false)}
+        >
+          {t('versions.restoreText', { version })}
+        </ConfirmLater>
+      )}
     </>
   );
 }
@@ -74,7 +75,7 @@ function useRestoreVersion(
     {
       onSuccess: async (restored, { version }) => {
         await showChangedWorkflow(queryClient, params, restored);
-        notifyDone(t('editor.versions.restored', { version }));
+        notifyDone(t('versions.restored', { version }));
         onRestored(restored);
       },
     },

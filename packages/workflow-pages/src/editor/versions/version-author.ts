@@ -5,7 +5,7 @@ import { useTranslation } from 'react-i18next';
 export function useAuthorName(): (author: VersionAuthor | null) => string {
   const { t } = useTranslation();
   return (author) => {
-    if (author === null) return t('editor.versions.unknown');
-    return author.kind === 'api_key' ? t('editor.versions.byKey', { name: author.name }) : author.name;
+    if (author === null) return t('versions.unknown');
+    return author.kind === 'api_key' ? t('versions.byKey', { name: author.name }) : author.name;
   };
 }

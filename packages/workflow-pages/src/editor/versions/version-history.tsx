@@ -1,12 +1,12 @@
 import '@millrace/ui/i18n/parts/editor.ts';
-import '@millrace/ui/i18n/parts/forms.ts';
-import { Box, Button, Group, Select, Stack } from '@mantine/core';
+import { Box, Button, Group, Stack } from '@mantine/core';
 import type { VersionItem, WorkflowDetail } from '@millrace/admin-api';
 import { useEditorStore } from '@millrace/editor-model/store.ts';
 import type { Flow } from '@millrace/engine';
 import { usePages } from '@millrace/ui/api/pages.ts';
 import { endpointQuery } from '@millrace/ui/api/query.ts';
 import { MoreButton } from '@millrace/ui/components/paged-list.tsx';
+import { SelectLater } from '@millrace/ui/components/select-later.tsx';
 import { EmptyState, ErrorState, LoadingRows } from '@millrace/ui/components/states.tsx';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
@@ -40,7 +40,7 @@ export function VersionHistory({ onDone }: { onDone: () => void }) {
       </VersionList>
       <Box flex="8 1 420px" miw={0}>
         {shown === undefined ? (
-          <EmptyState icon={History} title={t('editor.versions.none')} />
+          <EmptyState icon={History} title={t('versions.none')} />
         ) : (
           <VersionShown key={shown.version} item={shown} items={items} onDone={onDone} />
         )}
@@ -75,21 +75,21 @@ function VersionShown({
   if (version.isError) return <ErrorState error={version.error} onRetry={() => void version.refetch()} />;
   if (version.data === undefined) return <LoadingRows rows={4} />;
   const flow = version.data.flow_data;
-  const name = (number: number) => t('editor.versions.version', { version: number });
+  const name = (number: number) => t('versions.version', { version: number });
   const isOnCanvas = against === 'canvas';
   const comparedFlow = compared.data?.flow_data as Flow | undefined;
   return (
     <Stack gap="sm">
       <Group justify="space-between" align="flex-end">
-        <Select
-          label={t('editor.versions.compareWith')}
+        <SelectLater
+          label={t('versions.compareWith')}
           value={against}
           onChange={(next) => setAgainst(next ?? 'before')}
           allowDeselect={false}
           searchable
           data={[
-            { value: 'before', label: t('editor.versions.before') },
-            { value: 'canvas', label: t('editor.versions.canvas') },
+            { value: 'before', label: t('versions.before') },
+            { value: 'canvas', label: t('versions.canvas') },
             ...items
               .filter((each) => each.version !== item.version)
               .map((each) => ({ value: String(each.version), label: name(each.version) })),
@@ -109,7 +109,7 @@ function VersionShown({
                 />
               )}
             >
-              {t('editor.versions.open', { version: item.version })}
+              {t('versions.open', { version: item.version })}
             </Button>
           )}
           {!item.is_current && (
@@ -127,13 +127,13 @@ function VersionShown({
         <FlowDifferenceView
           before={flow}
           after={store.getState().toFlow()}
-          labels={[name(item.version), t('editor.versions.canvas')]}
+          labels={[name(item.version), t('versions.canvas')]}
         />
       ) : other === null ? (
         <FlowDifferenceView
           before={{ nodes: [], edges: [] }}
           after={flow}
-          labels={[t('editor.versions.nothing'), name(item.version)]}
+          labels={[t('versions.nothing'), name(item.version)]}
         />
       ) : comparedFlow === undefined ? (
         <LoadingRows rows={4} />

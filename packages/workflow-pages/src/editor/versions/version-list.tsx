@@ -1,4 +1,4 @@
-import { ActionIcon, Badge, Group, ScrollArea, Stack, Text, Tooltip, UnstyledButton } from '@mantine/core';
+import { ActionIcon, Badge, Box, Group, Stack, Text, Tooltip, UnstyledButton } from '@mantine/core';
 import type { VersionItem } from '@millrace/admin-api';
 import { call } from '@millrace/ui/api/client.ts';
 import { useRole } from '@millrace/ui/api/me.ts';
@@ -41,9 +41,9 @@ export function VersionList({
       {title}
     </Hint>
   );
-  const [pinnedTitle, allTitle] = [t('editor.versions.pinnedTitle'), t('editor.versions.allTitle')];
+  const [pinnedTitle, allTitle] = [t('versions.pinnedTitle'), t('versions.allTitle')];
   return (
-    <ScrollArea flex="1 1 260px" mah="72vh" type="auto">
+    <Box flex="1 1 260px" mah="72vh" style={{ overflowY: 'auto', scrollbarWidth: 'thin' }}>
       {pinned.length > 0 && (
         <>
           {head(pinnedTitle)}
@@ -53,7 +53,7 @@ export function VersionList({
       )}
       {rows(allTitle, items)}
       {children}
-    </ScrollArea>
+    </Box>
   );
 }
 
@@ -71,7 +71,7 @@ function VersionRow({ item, isShown, onShow }: { item: VersionItem; isShown: boo
       }),
     { refreshes: ['GET /orgs/:org/workflows/:id/versions'] },
   );
-  const pinLabel = t(item.pinned ? 'editor.versions.unpin' : 'editor.versions.pin', {
+  const pinLabel = t(item.pinned ? 'versions.unpin' : 'versions.pin', {
     version: item.version,
   });
   return (
@@ -79,10 +79,10 @@ function VersionRow({ item, isShown, onShow }: { item: VersionItem; isShown: boo
       <UnstyledButton flex={1} miw={0} p={6} onClick={onShow} aria-current={isShown}>
         <Group gap={6}>
           <Text size="sm" fw={600}>
-            {t('editor.versions.version', { version: item.version })}
+            {t('versions.version', { version: item.version })}
           </Text>
-          {item.is_current && <Badge>{t('editor.versions.current')}</Badge>}
-          {item.pinned && !can('editor') && <Pin size={12} aria-label={t('editor.versions.pinned')} />}
+          {item.is_current && <Badge>{t('versions.current')}</Badge>}
+          {item.pinned && !can('editor') && <Pin size={12} aria-label={t('versions.pinned')} />}
         </Group>
         {item.message !== null && (
           <Text size="sm" lineClamp={2} title={item.message}>
@@ -90,7 +90,7 @@ function VersionRow({ item, isShown, onShow }: { item: VersionItem; isShown: boo
           </Text>
         )}
         {item.restored_from !== null && (
-          <Hint>{t('editor.versions.restoredFrom', { version: item.restored_from })}</Hint>
+          <Hint>{t('versions.restoredFrom', { version: item.restored_from })}</Hint>
         )}
         <Hint component="div" truncate>
           {authorName(item.author)}

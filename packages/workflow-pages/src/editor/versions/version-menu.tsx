@@ -9,13 +9,13 @@ export function VersionMenu() {
   const { t } = useTranslation();
   const { org, workflow } = useEditorPage();
   return (
-    <Tooltip label={t('editor.versions.title')}>
+    <Tooltip label={t('workplace.versions.title')}>
       <Button
         variant="subtle"
         color="gray"
         px={8}
         leftSection={<History size={16} />}
-        aria-label={`v${workflow.version}: ${t('editor.versions.title')}`}
+        aria-label={`v${workflow.version}: ${t('workplace.versions.title')}`}
         renderRoot={(props) => (
           <Link {...props} to={`/o/${org}/workflows/${workflow.id}/versions`} search={{}} />
         )}

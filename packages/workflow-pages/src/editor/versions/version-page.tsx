@@ -1,5 +1,7 @@
+import '@millrace/ui/i18n/parts/setting.ts';
+import '@millrace/ui/i18n/parts/workplace.ts';
+import '@millrace/ui/i18n/parts/versions.ts';
 import '@millrace/ui/i18n/parts/editor.ts';
-import '@millrace/ui/i18n/parts/forms.ts';
 import '../editor.css';
 import { Alert, Badge, Button, Group, Modal, Skeleton, Text } from '@mantine/core';
 import { useDocumentTitle } from '@mantine/hooks';
@@ -53,10 +55,10 @@ export function VersionPage({ org, workflow, version }: VersionPageProps) {
     return (
       <EmptyState
         icon={History}
-        title={t('editor.versions.missing', { version })}
+        title={t('versions.missing', { version })}
         action={<ToEditor org={org} workflow={workflow} />}
       >
-        {t('editor.versions.missingText', { last: workflow.version })}
+        {t('versions.missingText', { last: workflow.version })}
       </EmptyState>
     );
   }
@@ -117,7 +119,7 @@ function VersionBar(props: ShownProps) {
         {workflow.name}
       </Text>
       <Badge color="gray" leftSection={<History size={12} aria-hidden />}>
-        {t('editor.versions.version', { version: version.version })}
+        {t('versions.version', { version: version.version })}
       </Badge>
       <span className="editor-space" />
       {version.version !== workflow.version && (
@@ -141,8 +143,8 @@ function About({ workflow, version }: Pick<ShownProps, 'workflow' | 'version'>) 
       <Group gap="xs">
         <Text size="xs">
           {isNow
-            ? t('editor.versions.shownNow', { version: version.version })
-            : t('editor.versions.shown', { version: version.version, author: authorName(version.author) })}
+            ? t('versions.shownNow', { version: version.version })
+            : t('versions.shown', { version: version.version, author: authorName(version.author) })}
         </Text>
         <Text size="xs" component="div">
           <Moment at={version.created_at} />
@@ -160,16 +162,16 @@ function About({ workflow, version }: Pick<ShownProps, 'workflow' | 'version'>) 
 function Compare({ workflow, version }: ShownProps) {
   const { t } = useTranslation();
   const [isOpen, setIsOpen] = useState(false);
-  const name = (number: number) => t('editor.versions.version', { version: number });
+  const name = (number: number) => t('versions.version', { version: number });
   return (
     <>
       <Button variant="default" leftSection={<GitCompare size={14} />} onClick={() => setIsOpen(true)}>
-        {t('editor.versions.compareNow', { version: workflow.version })}
+        {t('versions.compareNow', { version: workflow.version })}
       </Button>
       <Modal
         opened={isOpen}
         onClose={() => setIsOpen(false)}
-        title={t('editor.versions.compareNow', { version: workflow.version })}
+        title={t('versions.compareNow', { version: workflow.version })}
         size="90rem"
       >
         {isOpen && (
@@ -210,7 +212,7 @@ function ToEditor({ org, workflow }: Pick<ShownProps, 'org' | 'workflow'>) {
         />
       )}
     >
-      {workflow.has_draft ? t('editor.versions.toDraft') : t('editor.versions.toEditor')}
+      {workflow.has_draft ? t('versions.toDraft') : t('versions.toEditor')}
     </Button>
   );
 }
