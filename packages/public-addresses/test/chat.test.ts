@@ -7,6 +7,19 @@ import { type ModelServer, type ModelServerOptions, startModelServer } from '@mi
 import { createTestServices } from '@millrace/testing/service';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startWorkingService, type WorkingService } from '../../runtime/test/worker/service-with-worker.ts';
+import {
+  type ChatEvent,
+  type ChatSettings,
+  createChatIn,
+  ECHO,
+  endOf,
+  follow,
+  newId,
+  newSession,
+  send,
+  turnsOf,
+  WAIT,
+} from './chat-calls.ts';
 
 let service: WorkingService;
 let model: ModelServer;
@@ -42,46 +55,7 @@ afterAll(async () => {
   await model.close();
 });
 
-const ECHO = {
-  id: 'reply',
-  type: 'core.set',
-  data: { config: { values: { text: 'You said: {{trigger.data.message}}' } } },
-};
-
-/** Saves a workflow that starts with a chat, and returns its id and the address of the page. */
-async function createChat(
-  config: JsonObject = {},
-  nodes: readonly ChatNode[] = [ECHO],
-  more: object = {},
-): Promise<{ readonly id: number; readonly url: string }> {
-  const chain = ['chat', ...nodes.map(({ id }) => id)];
-  const id = await service.createWorkflow(
-    {
-      nodes: [
-        {
-          id: 'chat',
-          type: 'trigger.chat',
-          data: { config: { title: 'Ask <us>', messages_per_minute: 0, ...config } },
-        },
-        ...nodes,
-      ],
-      edges: chain.slice(1).map((target, index) => ({
-        source: chain[index],
-        target,
-        ...(chain[index] === 'wait' ? { sourceHandle: 'approve' } : {}),
-      })),
-    },
-    more,
-  );
-  const [row] = await service.database.db.query<{ hash: string }>(
-    'SELECT webhook_hash AS hash FROM workflows WHERE id = $1',
-    [id],
-  );
-  return { id, url: `${service.url}/api/v1/chat/${row?.hash ?? ''}` };
-}
-
-/** Waits for a decision that nobody makes. */
-const WAIT = { id: 'wait', type: 'wait.approval', data: { config: { title: 'May it?' } } };
+const createChat = (...given: ChatSettings) => createChatIn(service, ...given);
 
 const ask = (config: object = {}) => ({
   id: 'agent',
@@ -95,76 +69,6 @@ const ask = (config: object = {}) => ({
     },
   },
 });
-
-/** A node that follows the one before. */
-interface ChatNode {
-  readonly id: string;
-  readonly type: string;
-  readonly data: object;
-}
-
-interface Reply {
-  readonly status: number;
-  readonly body: { readonly [name: string]: unknown };
-  readonly headers: Headers;
-}
-
-const newSession = () => randomBytes(32).toString('base64url');
-const newId = () => randomBytes(16).toString('base64url');
-
-async function send(url: string, session: string, text: string, id = newId()): Promise<Reply> {
-  const response = await fetch(`${url}/messages`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', 'x-chat-session': session },
-    body: JSON.stringify({ message_id: id, message: text }),
-  });
-  return {
-    status: response.status,
-    body: (await response.json()) as Reply['body'],
-    headers: response.headers,
-  };
-}
-
-interface Turn {
-  readonly number: number;
-  readonly message: string;
-  readonly outcome: string | null;
-  readonly answer: string | null;
-}
-
-async function turnsOf(url: string, session: string): Promise<readonly Turn[]> {
-  const response = await fetch(`${url}/turns`, { headers: { 'x-chat-session': session } });
-  return ((await response.json()) as { turns: readonly Turn[] }).turns;
-}
-
-interface Event {
-  readonly event: string;
-  readonly data: { readonly [name: string]: unknown };
-}
-
-/** The events of a turn, as they arrive. */
-async function* follow(url: string, session: string, number: unknown): AsyncGenerator<Event> {
-  const response = await fetch(`${url}/turns/${String(number)}/events`, {
-    headers: { 'x-chat-session': session, accept: 'text/event-stream' },
-  });
-  expect(response.status).toBe(200);
-  let text = '';
-  const decoder = new TextDecoder();
-  for await (const chunk of response.body as AsyncIterable<Uint8Array>) {
-    text += decoder.decode(chunk, { stream: true });
-    const blocks = text.split('\n\n');
-    text = blocks.pop() ?? '';
-    for (const block of blocks) {
-      const [, event, data] = /^event: (\w+)\ndata: (.*)$/.exec(block) ?? [];
-      if (event !== undefined && data !== undefined) yield { event, data: JSON.parse(data) as Event['data'] };
-    }
-  }
-}
-
-async function endOf(url: string, session: string, number: unknown): Promise<Event['data']> {
-  for await (const { event, data } of follow(url, session, number)) if (event === 'end') return data;
-  throw new Error('the stream ended before the answer');
-}
 
 /** Sends a message and returns its answer. */
 async function say(url: string, session: string, text: string): Promise<unknown> {
@@ -386,132 +290,6 @@ describe('the answer', () => {
     throw new Error('it never waited');
   });
 
-  describe('that needs a decision', () => {
-    const fields = [
-      { label: 'How many', name: 'count', type: 'number', required: true },
-      { label: 'Size', name: 'size', type: 'choices', choices: ['S', 'M', 'L'] },
-    ];
-    const IN_CHAT = {
-      ...WAIT,
-      data: { config: { title: 'Order {{trigger.data.message}}?', text: 'Today.', fields, in_chat: true } },
-    };
-    const DONE = {
-      id: 'reply',
-      type: 'core.set',
-      data: {
-        config: {
-          values: { text: '{{nodes.wait.output.decided_by}} {{nodes.wait.output.values.count}}' },
-        },
-      },
-    };
-
-    interface Question {
-      readonly id: number;
-    }
-
-    /** What is asked about a message, once something is. */
-    async function questionsAbout(
-      url: string,
-      session: string,
-      number: unknown,
-    ): Promise<readonly Question[]> {
-      for await (const { event, data } of follow(url, session, number))
-        if (event === 'ask') return data.questions as readonly Question[];
-      throw new Error('nothing was asked');
-    }
-
-    async function decide(
-      url: string,
-      session: string,
-      number: unknown,
-      decision: object,
-    ): Promise<{ readonly status: number; readonly body: unknown }> {
-      const response = await fetch(`${url}/turns/${String(number)}/decisions`, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json', 'x-chat-session': session },
-        body: JSON.stringify(decision),
-      });
-      return { status: response.status, body: await response.json() };
-    }
-
-    test('asks the visitor, and goes on with what they decide', async () => {
-      const { url } = await createChat({}, [IN_CHAT, DONE]);
-      const session = newSession();
-      const { body: turn } = await send(url, session, '<bread>');
-      const [question, ...others] = await questionsAbout(url, session, turn.number);
-      expect(others).toEqual([]);
-      expect(question).toMatchObject({
-        title: 'Order <bread>?',
-        text: 'Today.',
-        choices: [
-          { id: 'approve', label: 'Approve' },
-          { id: 'reject', label: 'Reject' },
-        ],
-        fields: [
-          { name: 'count', type: 'number', required: true },
-          { name: 'size', type: 'choices', choices: ['S', 'M', 'L'] },
-        ],
-      });
-      const id = question?.id;
-      const given = { id, choice: 'approve', values: { count: ['3'], size: ['S', 'M'] } };
-      expect(await decide(url, session, turn.number, { ...given, values: {} })).toMatchObject({
-        status: 422,
-        body: { faults: [{ name: 'count', fault: expect.any(String) }] },
-      });
-      expect((await decide(url, session, turn.number, { ...given, choice: 'other' })).status).toBe(422);
-      expect((await decide(url, session, turn.number, { id, choice: 'approve', values: [] })).status).toBe(
-        422,
-      );
-      const [first, second] = await Promise.all([
-        decide(url, session, turn.number, given),
-        decide(url, session, turn.number, given),
-      ]);
-      expect([first.status, second.status].toSorted()).toEqual([200, 409]);
-      const { answer: text } = await endOf(url, session, turn.number);
-      expect(text).toMatch(/^\{"via":"chat","session_id":"[0-9a-f]{32}"\} 3$/);
-      expect((await decide(url, session, turn.number, given)).status).toBe(409);
-    });
-
-    test('can be made by nobody else: not by another session, nor about another message', async () => {
-      const { url } = await createChat({}, [IN_CHAT, DONE]);
-      const [session, other] = [newSession(), newSession()];
-      const { body: turn } = await send(url, session, 'a');
-      const { body: theirs } = await send(url, other, 'b');
-      const [question] = await questionsAbout(url, session, turn.number);
-      await questionsAbout(url, other, theirs.number);
-      const given = { id: question?.id, choice: 'approve', values: { count: ['1'] } };
-      expect((await decide(url, other, turn.number, given)).status).toBe(409);
-      expect((await decide(url, other, theirs.number, given)).status).toBe(409);
-      expect((await decide(url, other, 99, given)).status).toBe(404);
-      const elsewhere = await createChat({}, [IN_CHAT, DONE]);
-      expect((await decide(elsewhere.url, session, turn.number, given)).status).toBe(404);
-      expect((await decide(url, session, turn.number, given)).status).toBe(200);
-    });
-
-    test.each([
-      ['off', false],
-      ['data', '{{trigger.data.number == 1}}'],
-    ])('of somebody else is neither shown nor taken: in_chat is %s', async (_, inChat) => {
-      const config = { title: 'Secret question', in_chat: inChat };
-      const { id, url } = await createChat({}, [{ ...WAIT, data: { config } }, ECHO]);
-      const session = newSession();
-      const { body: turn } = await send(url, session, 'true');
-      const seen: string[] = [];
-      for await (const { event, data } of follow(url, session, turn.number)) {
-        seen.push(event);
-        if (event === 'state' && data.state === 'waiting') break;
-      }
-      const [row] = await service.database.db.query<{ id: number }>(
-        `SELECT c.id FROM callbacks c JOIN executions e ON e.id = c.execution_id WHERE e.workflow_id = $1`,
-        [id],
-      );
-      expect(row).toBeDefined();
-      expect(seen).not.toContain('ask');
-      const decision = { id: row?.id, choice: 'approve', values: {} };
-      expect((await decide(url, session, turn.number, decision)).status).toBe(409);
-    });
-  });
-
   test('arrives while the model writes it, and a reload finds it again', async () => {
     let go: () => void = () => {};
     const gone = new Promise<void>((resolve) => {
@@ -560,7 +338,7 @@ describe('the answer', () => {
     const { url } = await createChat({}, [first, ask()]);
     const session = newSession();
     const { body } = await send(url, session, 'x');
-    const events: Event[] = [];
+    const events: ChatEvent[] = [];
     for await (const each of follow(url, session, body.number)) events.push(each);
     expect(JSON.stringify(events)).not.toMatch(/inter|sk-of/);
     expect(events.at(-1)).toMatchObject({ event: 'end', data: { answer: 'My key is ***!' } });

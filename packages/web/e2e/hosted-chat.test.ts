@@ -199,11 +199,7 @@ test('a visitor is asked in the chat, corrects what they entered, and decides af
   await page.getByText('Please decide.').waitFor();
   await form.getByRole('radio', { name: 'Rye' }).check();
   await form.getByRole('button', { name: 'Approve' }).click();
-  await form
-    .getByRole('alert')
-    .getByText('One field needs another look')
-    .or(form.getByRole('alert'))
-    .waitFor();
+  await form.getByRole('alert').filter({ hasText: /./ }).waitFor();
   const count = form.getByRole('textbox', { name: 'How many loaves' });
   expect(await count.getAttribute('aria-invalid')).toBe('true');
   expect(await count.evaluate((input) => input === document.activeElement)).toBe(true);
