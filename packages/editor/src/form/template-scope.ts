@@ -18,7 +18,7 @@ import {
 import { presentMessage } from '@millrace/messages/english';
 import type { Said } from '@millrace/ui/i18n/translate-message.ts';
 
-/** Known values that a node's templates can read, from the sample and the last run. */
+/** Known values that a node's templates can read, from the sample and the last execution. */
 export interface KnownValues {
   readonly sample: JsonValue;
   readonly outputs: { readonly [nodeId: string]: JsonObject | undefined };
