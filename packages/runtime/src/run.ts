@@ -13,16 +13,17 @@ import {
   resume,
   type StepEvent,
   type StopReason,
-  type StoredSignal,
   stepAll,
 } from '@millrace/engine';
 import { message } from '@millrace/messages';
 import type { Logger } from 'pino';
 import type { DataHolding } from './data-budget.ts';
+import { EventQueue } from './event-queue.ts';
 import { type Holder, hold } from './main-thread.ts';
 import type { Meters } from './meters/meters.ts';
 import { NodeRun, type NodeRunControl, type NodeRunDeps } from './node-run.ts';
 import type { PlanCache } from './plans.ts';
+import { SignalReader } from './signal-reader.ts';
 import { isStoreEffect, type StoreEffect, storeEffect } from './store-effects.ts';
 import { WriteTimeoutError } from './sure-writes.ts';
 import { type LogIds, logIdsOf, RunTrace, traced } from './tracing/run-trace.ts';
@@ -176,13 +177,10 @@ export class Run {
   #state: ExecutionState | null = null;
   /** Effects that haven't been performed yet. */
   #open: Effect[] = [];
-  #events: StepEvent[] = [];
-  #signalsSeen = 0;
+  readonly #events = new EventQueue();
+  readonly #signals: SignalReader;
   /** Nodes that wait until they may call a host. */
   #waitingForHosts = 0;
-  #isReading = false;
-  #mustReadAgain = false;
-  #wake: (() => void) | null = null;
   #timer: NodeJS.Timeout | null = null;
   /** Null if no spans are recorded. */
   readonly #trace: RunTrace | null;
@@ -197,6 +195,7 @@ export class Run {
     const { tracer = null } = deps;
     this.#trace = tracer === null ? null : new RunTrace(tracer, claimed);
     this.#ids = logIdsOf(tracer, claimed);
+    this.#signals = this.#readerOfSignals();
   }
 
   /**
@@ -210,8 +209,8 @@ export class Run {
         if (!this.#performAhead(effect, budget)) return;
         this.#open.shift();
       }
-      if (this.#events.length === 0 || state.phase.kind !== 'running') return;
-      const events = this.#takeEvents();
+      if (this.#events.isEmpty || state.phase.kind !== 'running') return;
+      const events = this.#events.take();
       for (const event of events) if (event.kind === 'node_ended') budget.sawResult(event.result);
       state = this.#step(events);
     }
@@ -241,14 +240,14 @@ export class Run {
     this.#trace?.stored();
     this.#nodeControl = this.#controlForNodes(control);
     if (this.#state !== null) control.data.set(this.#state.heldBytes);
-    this.#noteSignals(this.claimed.signals);
+    this.#signals.saw(this.claimed.signals);
     control.onStop(() => this.notifyStop());
-    control.onSignal(() => this.#readSignals());
+    control.onSignal(() => this.#signals.look());
     if (control.stopReason() !== null) this.notifyStop();
     try {
       let state = this.#state ?? this.#begin();
       while ((await this.#performOpen()) && state.phase.kind === 'running') {
-        state = this.#step(await this.#nextEvents());
+        state = this.#step(await this.#events.next());
       }
     } finally {
       if (control.stopReason() === 'cancelled') this.#trace?.cancelled(this.#deps.clock.now());
@@ -335,7 +334,7 @@ export class Run {
     // A node stored as running that doesn't start after all is started by the next owner of the execution.
     if (this.#control !== null && this.#control.stopReason() !== null) return;
     if (effect.node.kind === 'effect' && this.#control?.isLeaseValid() !== true) {
-      this.#push({ kind: 'stop', reason: 'lease_lost', atMs: this.#deps.clock.now() });
+      this.#events.push({ kind: 'stop', reason: 'lease_lost', atMs: this.#deps.clock.now() });
       return;
     }
     this.#logNode('node started', effect);
@@ -366,7 +365,7 @@ export class Run {
       mayStillCall: () => {
         if (control.isLeaseValid()) return true;
         // Before the node's end, which no longer counts.
-        this.#push({ kind: 'stop', reason: 'lease_lost', atMs: this.#deps.clock.now() });
+        this.#events.push({ kind: 'stop', reason: 'lease_lost', atMs: this.#deps.clock.now() });
         return false;
       },
       waitForHost: () => {
@@ -399,7 +398,7 @@ export class Run {
     meters.nodeEnded(node.type, this.claimed.organisationId, result, seconds);
     if (span !== null) this.#trace?.endNode(span, effect, result, { endMs: clock.now(), ms: seconds * 1000 });
     const ended = { kind: 'node_ended', nodeId: node.id, iteration, attempt, result } as const;
-    this.#push({ ...ended, atMs: clock.now(), jitter: random() });
+    this.#events.push({ ...ended, atMs: clock.now(), jitter: random() });
   }
 
   #abortNode(effect: Extract<Effect, { kind: 'abort_node' }>): void {
@@ -412,36 +411,17 @@ export class Run {
     this.#logNode('node aborted', { node: { id: nodeId }, iteration, attempt }, reason);
   }
 
-  /** Reads the execution's signals and passes them to the engine; on failure it is retried later. */
-  #readSignals(): void {
-    this.#mustReadAgain = true;
-    if (!this.#isReading) void this.#readNewSignals();
-  }
-
-  async #readNewSignals(): Promise<void> {
+  #readerOfSignals(): SignalReader {
     const { store, clock, random, log } = this.#deps;
     const { executionId } = this.claimed.lease;
-    this.#isReading = true;
-    while (this.#mustReadAgain) {
-      this.#mustReadAgain = false;
-      try {
-        const signals = await store.readSignals(executionId, this.#signalsSeen);
-        this.#noteSignals(signals);
-        for (const signal of signals) {
-          this.#push({ kind: 'signal', ...signal, atMs: clock.now(), jitter: random() });
-        }
-      } catch (error) {
-        log.debug({ execution_id: executionId, err: error }, 'could not read signals; retrying later');
-      }
-    }
-    this.#isReading = false;
-  }
-
-  #noteSignals(signals: readonly StoredSignal[]): void {
-    const last = signals.at(-1);
-    if (last === undefined) return;
-    this.#signalsSeen = last.seq;
-    this.#control?.sawSignal(last.seq);
+    return new SignalReader({
+      read: (afterSeq) => store.readSignals(executionId, afterSeq),
+      onSignal: (signal) =>
+        this.#events.push({ kind: 'signal', ...signal, atMs: clock.now(), jitter: random() }),
+      onSeen: (seq) => this.#control?.sawSignal(seq),
+      onFailure: (error) =>
+        log.debug({ execution_id: executionId, err: error }, 'could not read signals; retrying later'),
+    });
   }
 
   #setTimer(atMs: number): void {
@@ -449,36 +429,14 @@ export class Run {
     const { clock, random } = this.#deps;
     const delayMs = Math.min(Math.max(atMs - clock.now(), 1), MAX_TIMER_MS);
     this.#timer = setTimeout(
-      () => this.#push({ kind: 'time', atMs: clock.now(), jitter: random() }),
+      () => this.#events.push({ kind: 'time', atMs: clock.now(), jitter: random() }),
       delayMs,
     );
   }
 
   notifyStop(): void {
     const reason = this.#control?.stopReason() ?? null;
-    if (reason !== null) this.#push({ kind: 'stop', reason, atMs: this.#deps.clock.now() });
-  }
-
-  #push(event: StepEvent): void {
-    this.#events.push(event);
-    this.#wake?.();
-  }
-
-  async #nextEvents(): Promise<StepEvent[]> {
-    if (this.#events.length === 0) {
-      await new Promise<void>((resolve) => {
-        this.#wake = resolve;
-      });
-      this.#wake = null;
-    }
-    await yieldTurn();
-    return this.#takeEvents();
-  }
-
-  #takeEvents(): StepEvent[] {
-    const events = this.#events;
-    this.#events = [];
-    return events;
+    if (reason !== null) this.#events.push({ kind: 'stop', reason, atMs: this.#deps.clock.now() });
   }
 
   #logNode(message: string, { node, iteration, attempt }: Attempt, result?: string): void {

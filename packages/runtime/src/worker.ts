@@ -39,7 +39,7 @@ interface Registration {
   readonly id: string;
   readonly lease: LeaseWatch;
   /** Since the lease was last requested. */
-  effort: CpuUsage;
+  cpuUsage: CpuUsage;
 }
 
 /** Maximum executions per claim, so that other workers get their share of a backlog. */
@@ -221,7 +221,7 @@ class PgWorker implements Worker {
   async #register(): Promise<Registration> {
     const id = randomUUID();
     const lease = new LeaseWatch(this.#config.leaseMs, performance.now());
-    const effort = new CpuUsage();
+    const cpuUsage = new CpuUsage();
     await this.#store.registerWorker(id);
     await this.#clock.synchronise();
     await this.#readShares();
@@ -234,7 +234,7 @@ class PgWorker implements Worker {
       this.#formerIds = [];
       this.#suspects.clear();
     }
-    const registration = { id, lease, effort };
+    const registration = { id, lease, cpuUsage };
     this.#registration = registration;
     this.#watchLease(registration);
     this.#log.info({ worker_id: id }, 'worker registered');
@@ -259,7 +259,7 @@ class PgWorker implements Worker {
   /** From here on all running executions may belong to another worker: nothing more is started or stored for them. */
   #loseLease(registration: Registration): void {
     if (this.#registration !== registration) return;
-    const { wasBusy } = registration.effort;
+    const { wasBusy } = registration.cpuUsage;
     const suspects = this.#findSuspects(registration);
     this.#log.warn(
       { worker_id: registration.id, running: this.#running.size, was_busy: wasBusy, stalled_by: suspects },
@@ -286,10 +286,10 @@ class PgWorker implements Worker {
   }
 
   /** The executions that have stalled the main thread for long enough to cost the worker its lease; none if it was held up itself. */
-  #findSuspects({ effort }: Registration): number[] {
+  #findSuspects({ cpuUsage }: Registration): number[] {
     const enoughMs = this.#config.leaseMs * STALL_SHARE;
-    if (effort.spentMs < enoughMs) return [];
-    const held = stalledSince(effort.since);
+    if (cpuUsage.spentMs < enoughMs) return [];
+    const held = stalledSince(cpuUsage.since);
     return [...this.#running.keys()].filter((id) => (held.get(id) ?? 0) >= enoughMs);
   }
 
@@ -315,14 +315,14 @@ class PgWorker implements Worker {
       return;
     }
     const sentAt = performance.now();
-    const effort = new CpuUsage();
+    const cpuUsage = new CpuUsage();
     if (!(await this.#store.heartbeat(registration.id))) {
       this.#loseLease(registration);
       return;
     }
     if (this.#registration !== registration) return;
     registration.lease.renewed(sentAt);
-    registration.effort = effort;
+    registration.cpuUsage = cpuUsage;
     this.#watchLease(registration);
     await this.#clock.synchronise();
     await this.#readShares();

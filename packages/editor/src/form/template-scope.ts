@@ -16,7 +16,7 @@ import { presentMessage } from '@millrace/messages/english';
 import { type FlowPart, loopsAround, upstreamOf } from './flow-scope.ts';
 import { type DataSource, membersOf, type PathHint, type Preview } from './known-values.ts';
 
-/** Known values that a node's templates can read, from the sample and the last run. */
+/** Known values that a node's templates can read, from the sample and the last execution. */
 export interface KnownValues {
   readonly sample: JsonValue;
   readonly outputs: { readonly [nodeId: string]: JsonObject | undefined };

@@ -1,5 +1,5 @@
 import type { Queryable } from '@millrace/database/database';
-import type { CompileResult, FileValue, JsonObject, JsonValue } from '@millrace/engine';
+import type { CompileResult, FileValue, JsonObject, JsonValue, Plan } from '@millrace/engine';
 import { ApiError, notFound } from '@millrace/errors/errors';
 import { startOrigin } from '@millrace/http/origin';
 import { response } from '@millrace/http/responses';
@@ -154,29 +154,35 @@ function addReceive(app: FastifyInstance, deps: AddressDeps, starter: Starter): 
       files: kept.map(({ $file }) => $file),
       request: keptRequest(guard, received, params, provingNames(guard.signature)),
     });
-    const { isListening } = found;
-    if (guard.respond === 'immediately' || compiled.kind === 'invalid') {
-      return sendReceipt(reply, await start(request, guard, order, isListening));
-    }
-    const nodeIds = guard.respond === 'by_node' ? respondingNodes(compiled.plan) : null;
-    if (nodeIds?.size === 0) return sendReceipt(reply, await start(request, guard, order, isListening));
-    const { organisationId } = workflow;
+    const run = () => start(request, guard, order, found.isListening);
+    const nodeIds = respondersOf(guard, compiled);
+    if (compiled.kind === 'invalid' || nodeIds === 'nobody') return sendReceipt(reply, await run());
+    return respondFromWorkflow(request, reply, { guard, order, plan: compiled.plan, nodeIds, run });
+  }
+
+  /** Starts the workflow and waits for its result, or for the response of a node; the receipt if none comes in time. */
+  async function respondFromWorkflow(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    { guard, order, plan, nodeIds, run }: Responding,
+  ): Promise<FastifyReply> {
+    const { executionId } = order;
+    const { organisationId } = order.workflow;
     const leave = callers.enter(organisationId);
     // Watched before it starts, so that its end isn't missed.
-    const watch = watcher(order.executionId, reply);
+    const watch = watcher(executionId, reply);
     try {
-      const started = await start(request, guard, order, isListening);
+      const started = await run();
       if (!started.isFirst) return sendReceipt(reply, started);
       // The end may be far away, and the body has been stored.
       request.bodyRoom?.release();
-      const { executionId } = order;
       const reading = { organisationId, executionId, watch, timeoutMs: guard.timeout_s * 1_000 };
       const came = nodeIds === null ? await untilEnd(reading) : await untilAnswered(reading, nodeIds);
       const failure = { status: guard.failure_status, maxBytes: deps.config.limits.nodeOutputBytes };
       if (came?.kind === 'response')
         return respondFromNode(request, reply, came.response, failure.status, executionId);
       if (came !== null && (nodeIds === null || came.row.status !== 'completed'))
-        return respondWithResult(request, reply, compiled.plan, came.row, failure);
+        return respondWithResult(request, reply, plan, came.row, failure);
       if (came !== null)
         return sendReceipt(reply, started, 'The workflow was started and has finished without a response.');
       // A closing service waits for its connections, and this one would be kept open for the next request.
@@ -186,6 +192,15 @@ function addReceive(app: FastifyInstance, deps: AddressDeps, starter: Starter): 
       watch.close();
       leave();
     }
+  }
+
+  interface Responding {
+    readonly guard: Guard;
+    readonly order: StartOrder;
+    readonly plan: Plan;
+    /** The nodes that may respond; null: the result of the workflow does. */
+    readonly nodeIds: ReadonlySet<string> | null;
+    readonly run: () => Promise<ReceivedCall>;
   }
 
   interface Waiting {
@@ -236,6 +251,14 @@ function addReceive(app: FastifyInstance, deps: AddressDeps, starter: Starter): 
     await starter.start(order);
     return { executionId: order.executionId, isFirst: true };
   }
+}
+
+/** The nodes whose response a caller waits for; null: the result of the workflow; `nobody`: the caller gets the receipt. */
+function respondersOf({ respond }: Guard, compiled: CompileResult): ReadonlySet<string> | null | 'nobody' {
+  if (respond === 'immediately' || compiled.kind === 'invalid') return 'nobody';
+  if (respond !== 'by_node') return null;
+  const nodeIds = respondingNodes(compiled.plan);
+  return nodeIds.size === 0 ? 'nobody' : nodeIds;
 }
 
 function orderOf(

@@ -12,7 +12,7 @@ import { useTranslation } from 'react-i18next';
 import { useEditorPage } from '../editor-context.ts';
 import { outputsBefore } from './use-trial.ts';
 
-/** Runs the selected node alone, with pinned outputs as its input, else those of the last run. */
+/** Runs the selected node alone, with pinned outputs as its input, else those of the last execution. */
 export function RunOneNode({ nodeId }: { nodeId: string }) {
   const { t } = useTranslation();
   const { trial } = useEditorPage();
