@@ -40,6 +40,7 @@ export interface NewTable {
 export type ContentTask =
   | { readonly kind: 'read_text'; readonly encoding: FileEncoding }
   | { readonly kind: 'read_json'; readonly encoding: FileEncoding }
+  | { readonly kind: 'read_base64' }
   | {
       readonly kind: 'read_rows';
       readonly form: TableForm;

@@ -124,6 +124,17 @@ async function zipOf(entries: { readonly [path: string]: string | Buffer }): Pro
   return Buffer.concat(pieces);
 }
 
+it('the bytes of any file are read as base64, unless they are more than a result may be', async () => {
+  const bytes = Buffer.from([0, 255, 128, 10, 13]);
+  expect(await work({ kind: 'read_base64' }, [file('a.png', bytes)])).toEqual({
+    format: 'base64',
+    base64: bytes.toString('base64'),
+  });
+  // Two MiB of text are a file of one and a half.
+  const large = work({ kind: 'read_base64' }, [file('a.png', Buffer.alloc(1.6 * MIB))]);
+  expect(await codeOf(large)).toBe('document_output_too_large');
+});
+
 describe('CSV', () => {
   it('becomes objects with the names of the header, each once', async () => {
     const text = '\uFEFFid;name;name;;__proto__\r\n1;"A;\n""b""";x\r\n\r\n2;;;4;5;6\r\n';

@@ -15,6 +15,31 @@ function chain(nodes: { readonly [name: string]: Sketch }) {
   );
 }
 
+it('base64 of n8n becomes files, and files become base64', () => {
+  const result = chain({
+    Start: START,
+    Make: {
+      type: 'convertToFile',
+      parameters: { operation: 'toBinary', sourceProperty: 'image.b64', options: { mimeType: 'image/png' } },
+    },
+    Read: { type: 'extractFromFile', parameters: { operation: 'binaryToPropery', destinationKey: 'again' } },
+    Here: {
+      type: 'set',
+      version: 3.4,
+      parameters: {
+        assignments: { assignments: [{ name: 'x', type: 'string', value: '={{ $json.again }}' }] },
+      },
+    },
+  });
+  expect(configOf(result, 'Make')).toEqual({
+    format: 'base64',
+    name: 'file.png',
+    data: '{{trigger.data.image.b64}}',
+  });
+  expect(configOf(result, 'Read')).toEqual({ file: '{{nodes.make.output.file}}', format: 'base64' });
+  expect(configOf(result, 'Here')?.values).toEqual({ x: '{{nodes.read.output.base64}}' });
+});
+
 describe('code of n8n between files', () => {
   const between = (jsCode: string) =>
     chain({

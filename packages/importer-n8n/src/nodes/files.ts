@@ -60,6 +60,11 @@ function readFile(step: Step, operation: string): readonly Out[] {
   const reader = Object.hasOwn(READERS, operation) ? READERS[operation] : undefined;
   const file = step.file(nameOf(step));
   if (operation === 'pdf') return readPdf(step, file);
+  // As n8n spells it.
+  if (operation === 'binaryToPropery') {
+    const id = step.add('file.read', { file: template(file), format: 'base64' });
+    return [step.one(`nodes.${id}.output`, { [step.text('destinationKey', 'data') || 'data']: ['base64'] })];
+  }
   if (reader === undefined) throw new Unmappable(message('import.unknown_operation', { operation }));
   const { format, at } = reader;
   const sheet = textOf(step.raw('options.sheetName'));
@@ -95,6 +100,7 @@ const WRITERS: { readonly [operation: string]: { readonly format: string; readon
 };
 
 function writeFile(step: Step, operation: string): readonly Out[] {
+  if (operation === 'toBinary') return writeBytes(step);
   const writer = Object.hasOwn(WRITERS, operation) ? WRITERS[operation] : undefined;
   if (writer === undefined) throw new Unmappable(message('import.unknown_operation', { operation }));
   if (operation === 'toJson' && step.text('mode', 'once') === 'each')
@@ -111,8 +117,33 @@ function writeFile(step: Step, operation: string): readonly Out[] {
   return [step.withFile(step.one(`nodes.${id}.output`, {}), target, `nodes.${id}.output.file`)];
 }
 
+/** Extensions of what usually comes in base64. */
+const EXTENSIONS: { readonly [type: string]: string } = {
+  'image/png': 'png',
+  'image/jpeg': 'jpg',
+  'image/webp': 'webp',
+  'audio/mpeg': 'mp3',
+  'audio/mp3': 'mp3',
+  'audio/wav': 'wav',
+  'audio/ogg': 'ogg',
+  'video/mp4': 'mp4',
+  'application/pdf': 'pdf',
+};
+
+/** A file whose bytes a member has in base64. Its name says of what type it is. */
+function writeBytes(step: Step): readonly Out[] {
+  const type = step.text('options.mimeType');
+  const extension = Object.hasOwn(EXTENSIONS, type) ? EXTENSIONS[type] : 'bin';
+  const given = step.param('options.fileName', '');
+  const name = typeof given === 'string' && given !== '' ? given : `file.${extension}`;
+  const id = step.add('file.write', { format: 'base64', name, data: textMember(step) });
+  const target = step.text('binaryPropertyName', 'data') || 'data';
+  return [step.withFile(step.one(`nodes.${id}.output`, {}), target, `nodes.${id}.output.file`)];
+}
+
 function textMember(step: Step): JsonValue {
-  const property = step.text('sourceProperty', 'data') || 'data';
+  const property = step.text('sourceProperty', 'data').replace(/^=/, '') || 'data';
+  if (property.includes('{{')) throw new Unmappable(message('import.name_is_expression', { name: property }));
   const path = property.split('.').map((part) => `[${JSON.stringify(part)}]`);
   return step.value(`={{ $json${path.join('')} }}`);
 }

@@ -48,6 +48,10 @@ describe('file.read', () => {
     expect(await taskFor(name, type)).toMatchObject({ kind });
   });
 
+  it('reads the bytes of any file, if it is to', async () => {
+    expect(await taskFor('a.csv', 'text/csv', { format: 'base64' })).toEqual({ kind: 'read_base64' });
+  });
+
   it('reads as its settings say, whatever the name does', async () => {
     const csv = { format: 'csv', delimiter: 'tab', encoding: 'euc-jp', header: false, skip: 2, limit: 3 };
     expect(await taskFor('a.xlsx', 'x/y', csv)).toEqual({

@@ -19,11 +19,12 @@ const WHEN_TABLE = { format: TABLES };
 
 const properties = {
   file: fileProperty('The file to read, usually a template such as {{trigger.data.file}}.'),
-  format: Type.Unsafe<'auto' | ReadFormat>({
+  format: Type.Unsafe<'auto' | 'base64' | ReadFormat>({
     type: 'string',
-    enum: ['auto', 'csv', 'xlsx', 'jsonl', 'json', 'text'],
+    enum: ['auto', 'csv', 'xlsx', 'jsonl', 'json', 'text', 'base64'],
     title: 'Format',
-    description: 'Automatic: by the name of the file, or by its type. Anything unknown is text.',
+    description:
+      'Automatic: by the name of the file, or by its type. Anything unknown is text. Base64: the bytes of any file as a text, for services that take it within JSON.',
     default: 'auto',
     'x-labels': {
       auto: 'Automatic',
@@ -32,6 +33,7 @@ const properties = {
       jsonl: 'JSON Lines',
       json: 'JSON',
       text: 'Text',
+      base64: 'Base64',
     },
   }),
   output: Type.Unsafe<'rows' | 'batches'>({
@@ -152,6 +154,9 @@ export const fileRead = checkedNode({
   ],
   async run(config, context) {
     const file = await context.files.open(config.file);
+    if (config.format === 'base64') {
+      return success(await workOn({ kind: 'read_base64' }, [file], config.timeout_ms, context));
+    }
     const format = config.format === 'auto' ? formatOf(file) : config.format;
     const task = taskOf(config, format, file.name);
     return success(await workOn(task, [file], config.timeout_ms, context));

@@ -22,6 +22,8 @@ describe('file.write', () => {
     ],
     [{ format: 'text', name: 'a.ics', data: 'BEGIN:VCALENDAR' }, 'a.ics', 'text/calendar; charset=utf-8'],
     [{ format: 'text', name: 'a', data: 1 }, 'a.txt', 'text/plain; charset=utf-8'],
+    [{ format: 'base64', name: 'a.png', data: '' }, 'a.png', 'image/png'],
+    [{ format: 'base64', name: 'a', data: '' }, 'a.bin', 'application/octet-stream'],
   ])('names %j', async (config, name, type) => {
     expect(await write(config)).toMatchObject({ name, type });
   });
@@ -31,6 +33,29 @@ describe('file.write', () => {
     const orders = { $file: '00000000-0000-4000-8000-000000000001' };
     const { text } = await write({ format: 'json', name: 'a', data: [{ id: '1' }], files: [orders] });
     expect((JSON.parse(text ?? '') as JsonObject[]).map(({ id }) => id)).toEqual(['1', '17', '18', '19']);
+  });
+
+  it.each([
+    ['as it is', 'SGVsbG8sIOS4lueVjD8+'],
+    ['of the other alphabet', 'SGVsbG8sIOS4lueVjD8-'],
+    ['with line breaks', 'SGVsbG8s\r\nIOS4lueVjD8+\n'],
+    ['as a data URL', 'data:text/plain;charset=utf-8;base64,SGVsbG8sIOS4lueVjD8+'],
+  ])('decodes base64 %s', async (_how, data) => {
+    expect((await write({ format: 'base64', name: 'a.txt', data })).text).toBe('Hello, 世界?>');
+  });
+
+  it('decodes base64 of any length, and nothing behind its end', async () => {
+    for (const length of [262_143, 393_216, 400_001]) {
+      const text = 'x'.repeat(length);
+      const data = Buffer.from(text).toString('base64');
+      expect((await write({ format: 'base64', name: 'a.txt', data })).text).toBe(text);
+    }
+    const end = `${'A'.repeat(262_140)}AA==`;
+    expect((await write({ format: 'base64', name: 'a', data: `${end}\n` })).text).toHaveLength(196_606);
+    for (const data of [`${end}AAAA`, 'AA==AA', 'Hello, world', '%']) {
+      const { result } = await write({ format: 'base64', name: 'a', data });
+      expect(result, data.slice(-20)).toMatchObject({ code: 'invalid_config' });
+    }
   });
 
   it('adds the rows of files after its own', async () => {

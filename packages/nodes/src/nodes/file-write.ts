@@ -27,7 +27,7 @@ import {
 import { openFiles } from '../files/open-files.ts';
 import { workOn } from '../files/work-on.ts';
 
-type Format = 'csv' | 'xlsx' | 'jsonl' | 'json' | 'text';
+type Format = 'csv' | 'xlsx' | 'jsonl' | 'json' | 'text' | 'base64';
 const WHEN_TABLE = { format: ['csv', 'xlsx', 'jsonl', 'json'] };
 const WHEN_COLUMNS = { format: ['csv', 'xlsx'] };
 const WHEN_CSV = { format: ['csv'] };
@@ -35,10 +35,10 @@ const WHEN_CSV = { format: ['csv'] };
 const properties = {
   format: Type.Unsafe<Format>({
     type: 'string',
-    enum: ['csv', 'xlsx', 'jsonl', 'json', 'text'],
+    enum: ['csv', 'xlsx', 'jsonl', 'json', 'text', 'base64'],
     title: 'Format',
     description:
-      'Text also makes HTML, Markdown, XML or a calendar: the name says what it is. JSON writes any value.',
+      'Text also makes HTML, Markdown, XML or a calendar: the name says what it is. JSON writes any value. Base64 makes any file of its bytes, written in base64.',
     default: 'csv',
     'x-labels': {
       csv: 'CSV',
@@ -46,6 +46,7 @@ const properties = {
       jsonl: 'JSON Lines',
       json: 'JSON',
       text: 'Text',
+      base64: 'Base64',
     },
   }),
   name: Type.String({
@@ -176,7 +177,9 @@ export const fileWrite = checkedNode({
     },
   ],
   async run(config, context) {
-    if (config.format === 'text') return success({ file: await writeText(config, context) });
+    if (config.format === 'text' || config.format === 'base64') {
+      return success({ file: await writeText(config, context) });
+    }
     const inputs = await openFiles(config.files, 'files', context.files);
     if (config.format === 'json' && inputs.length === 0) {
       return success({ file: await writeJson(config, context) });
@@ -186,7 +189,7 @@ export const fileWrite = checkedNode({
 });
 
 function describeFile(config: Config): { readonly name: string; readonly type: string } {
-  const extension = config.format === 'text' ? 'txt' : config.format;
+  const extension = config.format === 'text' ? 'txt' : config.format === 'base64' ? 'bin' : config.format;
   const given = config.name.trim();
   const name = mediaTypeOf(given) === undefined ? `${given}.${extension}` : given;
   return { name, type: mediaTypeOf(name) ?? 'application/octet-stream' };
@@ -199,7 +202,37 @@ async function writeText(config: Config, { files }: NodeContext): Promise<FileVa
       message('nodes.document_not_text', { setting: 'data', given: typeName(config.data) }),
     );
   }
-  return files.save(describeFile(config), once(text));
+  if (config.format === 'text') return files.save(describeFile(config), once(text));
+  return files.save(describeFile(config), decoded(text));
+}
+
+/** Of either alphabet. */
+const BASE64 = /^[A-Za-z0-9+/_-]*={0,2}$/;
+/** Characters that are decoded at once. */
+const PIECE = 262_144;
+
+/**
+ * The bytes of base64 as web services write it: perhaps with line breaks, or as a data URL.
+ * @throws NodeProblem if it is something else
+ */
+async function* decoded(text: string): AsyncGenerator<Uint8Array> {
+  const [start = ''] = /^data:[^,]{0,200};base64,/.exec(text.slice(0, 300)) ?? [];
+  let rest = '';
+  for (let at = start.length; at < text.length; at += PIECE) {
+    const piece = rest + text.slice(at, at + PIECE).replaceAll(/\s+/g, '');
+    // Nothing follows what ends it.
+    if (!BASE64.test(piece) || (rest.endsWith('=') && piece !== rest)) {
+      throw new NodeProblem(message('nodes.data_not_base64'));
+    }
+    const isLast = at + PIECE >= text.length;
+    const length = isLast || piece.endsWith('=') ? piece.length : piece.length - (piece.length % 4);
+    if (piece.endsWith('=') && !isLast) {
+      rest = piece;
+      continue;
+    }
+    rest = piece.slice(length);
+    yield Buffer.from(piece.slice(0, length), 'base64');
+  }
 }
 
 async function writeJson(config: Config, context: NodeContext): Promise<FileValue> {
@@ -221,7 +254,7 @@ async function writeTable(
   }
   const table: NewTable = {
     ...describeFile(config),
-    format: config.format === 'text' ? 'jsonl' : config.format,
+    format: config.format === 'text' || config.format === 'base64' ? 'jsonl' : config.format,
     columns: config.columns,
     header: config.header,
     delimiter: delimiterOf(config.delimiter),

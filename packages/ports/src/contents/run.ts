@@ -5,7 +5,7 @@ import { DocumentFault } from '../documents/fault.ts';
 import { type Host, ThreadHost, UnservedError } from './host.ts';
 import type { ContentJob, ContentOutcome } from './protocol.ts';
 import { readRows, splitRows } from './read-rows.ts';
-import { readJsonText, readText } from './text.ts';
+import { readBase64, readJsonText, readText } from './text.ts';
 import { writeRows } from './write-rows.ts';
 
 /** Runs in a thread. Whoever started it must be ready to kill it: the work has no time limit of its own. */
@@ -47,6 +47,8 @@ export async function workOnContents(task: ContentTask, host: Host, maxOutputByt
       return readText(host, task.encoding, maxOutputBytes);
     case 'read_json':
       return readJsonText(host, task.encoding, maxOutputBytes);
+    case 'read_base64':
+      return readBase64(host, maxOutputBytes);
     case 'read_rows':
       return readRows(host, task, maxOutputBytes);
     case 'split_rows':

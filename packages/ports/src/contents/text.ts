@@ -48,6 +48,18 @@ export async function readText(host: Host, encoding: FileEncoding, maxBytes: num
   return stringifyJson({ format: 'text', text: await wholeText(host, encoding, maxBytes) });
 }
 
+/**
+ * A file's bytes as text.
+ * @throws DocumentFault document_output_too_large
+ */
+export async function readBase64(host: Host, maxBytes: number): Promise<string> {
+  // Three bytes become four characters.
+  if (((host.inputs[0]?.size ?? 0) / 3) * 4 > maxBytes) throw fileTooLarge(maxBytes);
+  const pieces: Uint8Array[] = [];
+  for await (const bytes of host.read(0)) pieces.push(Uint8Array.from(bytes));
+  return stringifyJson({ format: 'base64', base64: Buffer.concat(pieces).toString('base64') });
+}
+
 /** @throws DocumentFault invalid_data with line and column */
 export async function readJsonText(host: Host, encoding: FileEncoding, maxBytes: number): Promise<string> {
   const text = await wholeText(host, encoding, maxBytes);
