@@ -9,6 +9,8 @@ import { launchChromium, type TestBrowser } from '../../packages/web/e2e/support
 /** Mouse moves of one drag, and the milliseconds between them: about the rate of a real mouse. */
 const STEPS = 180;
 const STEP_MS = 8;
+const FIND_MS = 50;
+const FIND_TURNS = 100;
 const SESSION_MS = 3_600_000;
 
 const CONDITIONS = [{ left: '{{trigger.data.total}}', operator: 'greater_than', right: 1000 }];
@@ -75,19 +77,30 @@ export async function zoomIn(page: Page): Promise<void> {
   }
 }
 
-/** Drags the empty canvas back and forth. */
-export async function pan(page: Page): Promise<void> {
-  const from = await emptyPlace(page);
-  await pull(page, from);
+/** A point of the canvas to press. Looked for before anything is traced: asking for a thousand places takes as long as a hundred frames. */
+export interface Place {
+  readonly x: number;
+  readonly y: number;
 }
 
-/** Drags a visible node back and forth. */
-export async function dragNode(page: Page): Promise<void> {
-  const nodes = await page.locator('.react-flow__node').all();
-  const boxes = await Promise.all(nodes.map((node) => node.boundingBox()));
-  const seen = boxes.find((box) => box !== null && box.x > 500 && box.x < 1100 && box.y > 200 && box.y < 600);
-  if (seen == null) throw new Error('no node is to be seen');
-  await pull(page, { x: seen.x + seen.width / 2, y: seen.y + Math.min(20, seen.height / 2) });
+/** Where the canvas is empty. */
+export async function findEmptyPlace(page: Page): Promise<Place> {
+  return await find(page, FIND_EMPTY_PLACE);
+}
+
+/** The head of a visible node. */
+export async function findNode(page: Page): Promise<Place> {
+  return await find(page, FIND_NODE);
+}
+
+/** Asks until there is one: a canvas that was just zoomed is still drawn. */
+async function find(page: Page, script: string): Promise<Place> {
+  for (let turn = 0; turn < FIND_TURNS; turn += 1) {
+    const place = await page.evaluate<Place | null>(script);
+    if (place !== null) return place;
+    await page.waitForTimeout(FIND_MS);
+  }
+  throw new Error('the canvas has no such place');
 }
 
 /** Runs in the page, whose types aren't available here. */
@@ -100,13 +113,16 @@ const FIND_EMPTY_PLACE = `(() => {
   return null;
 })()`;
 
-async function emptyPlace(page: Page): Promise<{ readonly x: number; readonly y: number }> {
-  const place = await page.evaluate<{ readonly x: number; readonly y: number } | null>(FIND_EMPTY_PLACE);
-  if (place === null) throw new Error('the canvas has no empty place');
-  return place;
-}
+const FIND_NODE = `(() => {
+  for (const node of document.querySelectorAll('.react-flow__node')) {
+    const { x, y, width, height } = node.getBoundingClientRect();
+    if (x > 500 && x < 1100 && y > 200 && y < 600) return { x: x + width / 2, y: y + Math.min(20, height / 2) };
+  }
+  return null;
+})()`;
 
-async function pull(page: Page, from: { readonly x: number; readonly y: number }): Promise<void> {
+/** Presses there and pulls back and forth: pans the canvas, or drags the node. */
+export async function pull(page: Page, from: Place): Promise<void> {
   await page.mouse.move(from.x, from.y);
   await page.mouse.down();
   for (let step = 0; step < STEPS; step += 1) {

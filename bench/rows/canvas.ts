@@ -1,7 +1,16 @@
 import type { Page } from 'playwright-core';
 import type { TestBrowser } from '../../packages/web/e2e/support/chromium.ts';
 import { ensureWebPage } from '../../tools/web-page.mjs';
-import { dragNode, largeFlow, openEditor, pan, signIn, zoomIn } from '../editor/page.ts';
+import {
+  findEmptyPlace,
+  findNode,
+  largeFlow,
+  openEditor,
+  type Place,
+  pull,
+  signIn,
+  zoomIn,
+} from '../editor/page.ts';
 import { parseTrace, readSmoothness, type Smoothness, TRACE_CATEGORIES } from '../editor/trace.ts';
 import type { Metric, Row } from '../row.ts';
 import { startMillrace } from '../server-process.ts';
@@ -68,14 +77,14 @@ async function measureActions(
   { browser, page }: { readonly browser: TestBrowser; readonly page: Page },
 ): Promise<[string, number][]> {
   const far = {
-    pan_all: await trace(browser, page, pan),
-    drag_all: await trace(browser, page, dragNode),
+    pan_all: await trace(browser, page, findEmptyPlace),
+    drag_all: await trace(browser, page, findNode),
   };
   await zoomIn(page);
   const measured = {
     ...far,
-    pan: await trace(browser, page, pan),
-    drag: await trace(browser, page, dragNode),
+    pan: await trace(browser, page, findEmptyPlace),
+    drag: await trace(browser, page, findNode),
   };
   return ACTIONS.flatMap(({ id }) => readingsOf(`canvas.${size}_${id}`, measured[id]));
 }
@@ -83,10 +92,11 @@ async function measureActions(
 async function trace(
   { browser }: TestBrowser,
   page: Page,
-  act: (page: Page) => Promise<void>,
+  find: (page: Page) => Promise<Place>,
 ): Promise<Smoothness> {
+  const from = await find(page);
   await browser.startTracing(page, { categories: [...TRACE_CATEGORIES] });
-  await act(page);
+  await pull(page, from);
   const text = (await browser.stopTracing()).toString('utf8');
   return readSmoothness(parseTrace(text));
 }

@@ -1,6 +1,7 @@
 import { getBezierPath, Position } from '@xyflow/react';
 import type { CanvasEdge, CanvasNode } from './display.ts';
 import type { Point } from './editor-state.ts';
+import { inParts, isSame, onCanvas, withLoops } from './far-places.ts';
 
 /** Edges drawn as one element. */
 export interface FarEdges {
@@ -8,9 +9,6 @@ export interface FarEdges {
   readonly state: '' | 'is-taken' | 'is-dead';
   readonly path: string;
 }
-
-/** Edges of one element. All in one, each part of the canvas would be painted with every edge; one by one, they are too many elements. */
-const TOGETHER = 32;
 
 interface KnownLine {
   readonly ends: readonly (CanvasNode | undefined)[];
@@ -45,22 +43,6 @@ function stateOf({ data }: CanvasEdge): FarEdges['state'] {
   return data?.isTaken === true ? 'is-taken' : data?.isDead === true ? 'is-dead' : '';
 }
 
-function inParts(edges: readonly CanvasEdge[]): readonly (readonly CanvasEdge[])[] {
-  return Array.from({ length: Math.ceil(edges.length / TOGETHER) }, (_, at) =>
-    edges.slice(at * TOGETHER, (at + 1) * TOGETHER),
-  );
-}
-
-function isSame(a: readonly unknown[], b: readonly unknown[]): boolean {
-  return a.length === b.length && a.every((one, at) => one === b[at]);
-}
-
-/** A node and the loops around it, on which its place depends. */
-function withLoops(nodes: ReadonlyMap<string, CanvasNode>, id: string): (CanvasNode | undefined)[] {
-  const node = nodes.get(id);
-  return node?.parentId === undefined ? [node] : [node, ...withLoops(nodes, node.parentId)];
-}
-
 function drawLine(nodes: ReadonlyMap<string, CanvasNode>, edge: CanvasEdge): string {
   const from = endOf(nodes, edge.source, 'source', edge.sourceHandle);
   const to = endOf(nodes, edge.target, 'target', edge.targetHandle);
@@ -88,9 +70,5 @@ function endOf(
     ?.handles?.find((each) => each.type === type && (handleId == null || each.id === handleId));
   if (handle === undefined) return null;
   const { x, y, width = 0, height = 0 } = handle;
-  const inNode = { x: type === 'source' ? x + width : x, y: y + height / 2 };
-  return withLoops(nodes, nodeId).reduce(
-    (at, node) => ({ x: at.x + (node?.position.x ?? 0), y: at.y + (node?.position.y ?? 0) }),
-    inNode,
-  );
+  return onCanvas(nodes, nodeId, { x: type === 'source' ? x + width : x, y: y + height / 2 });
 }

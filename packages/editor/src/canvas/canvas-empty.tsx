@@ -1,13 +1,14 @@
 import '@millrace/ui/i18n/parts/canvas.ts';
 import '@millrace/ui/i18n/parts/editor.ts';
 import { Anchor, Button, Group, SimpleGrid, Stack, Text, Title, UnstyledButton } from '@mantine/core';
+import { kindClass } from '@millrace/editor-model/node-classes.ts';
 import { useEditorState } from '@millrace/editor-model/store.ts';
 import { useOrg } from '@millrace/ui/api/me.ts';
 import { Hint, Muted } from '@millrace/ui/components/text.tsx';
 import { Link } from '@tanstack/react-router';
 import { Plus } from 'lucide-react';
 import { useTranslation } from 'react-i18next';
-import { kindClass, NodeIcon } from './node-icon.tsx';
+import { NodeIcon } from './node-icon.tsx';
 
 /** Ways a workflow starts. Several share a trigger, whose node is then named after the way. */
 const STARTS = [

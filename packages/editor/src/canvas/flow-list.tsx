@@ -6,6 +6,7 @@ import type { DiffMark } from '@millrace/editor-model/display.ts';
 import type { NodeType } from '@millrace/editor-model/editor-state.ts';
 import { edgeKeyOf, own, titleOf } from '@millrace/editor-model/flow-value.ts';
 import { buildOrder } from '@millrace/editor-model/list-order.ts';
+import { kindClass } from '@millrace/editor-model/node-classes.ts';
 import { problemText } from '@millrace/editor-model/problem-text.ts';
 import { useEditor, useEditorState, useEditorStore } from '@millrace/editor-model/store.ts';
 import type { FlowNode } from '@millrace/engine';
@@ -17,7 +18,7 @@ import { AboutNode } from './about-node-text.tsx';
 import type { PaletteRequest } from './canvas-actions.ts';
 import type { Joining } from './connect-dialog.tsx';
 import { DiffSign } from './diff-sign.tsx';
-import { kindClass, NodeIcon } from './node-icon.tsx';
+import { NodeIcon } from './node-icon.tsx';
 import { NodeMenuItems } from './node-menu-items.tsx';
 import { RunMark } from './run-mark.tsx';
 

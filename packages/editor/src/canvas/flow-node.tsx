@@ -3,6 +3,7 @@ import { toCanvasId } from '@millrace/editor-model/canvas-id.ts';
 import { handleTop, type LoopNode, type StepData, type StepNode } from '@millrace/editor-model/display.ts';
 import type { Point, Size } from '@millrace/editor-model/editor-state.ts';
 import { FRAME } from '@millrace/editor-model/geometry.ts';
+import { frameClasses, kindClass } from '@millrace/editor-model/node-classes.ts';
 import { useEditor, useEditorStore } from '@millrace/editor-model/store.ts';
 import { lazyPart } from '@millrace/ui/components/lazy-part.tsx';
 import { Handle, type NodeProps, NodeResizer, Position } from '@xyflow/react';
@@ -11,7 +12,7 @@ import { createContext, memo, useContext } from 'react';
 import { useTranslation } from 'react-i18next';
 import { AboutNode } from './about-node-text.tsx';
 import { DiffSign } from './diff-sign.tsx';
-import { kindClass, NodeIcon } from './node-icon.tsx';
+import { NodeIcon } from './node-icon.tsx';
 import { RunMark } from './run-mark.tsx';
 
 /** Loaded once a problem is pointed at: the texts of all problems are large. */
@@ -22,9 +23,10 @@ export const DropTarget = createContext<string | null>(null);
 
 /**
  * How far the canvas is zoomed out. What can't be read or hit then isn't rendered: each of a node's handles
- * subscribes to every step of a pan, and hundreds of them took most of a frame.
+ * subscribes to every step of a pan, and hundreds of them took most of a frame. In the overview of a large flow, all nodes but loops and
+ * notes are drawn together (`FarView`): elements that only take clicks and the focus, and paint nothing, cost next to nothing per frame.
  */
-export type Distance = 'near' | 'far' | 'tiny';
+export type Distance = 'near' | 'far' | 'tiny' | 'overview';
 export const ViewDistance = createContext<Distance>('near');
 
 /** A node: icon, title, type, named handles, problems, and run status. */
@@ -33,8 +35,9 @@ export const StepNodeView = memo(function StepNodeView({
   selected,
   isConnectable,
 }: NodeProps<StepNode>) {
+  if (useContext(ViewDistance) === 'overview') return <Marks data={data} />;
   return (
-    <div className={classes('flow-node', data, selected)}>
+    <div className={frameClasses('flow-node', data, selected)}>
       <Handles data={data} isConnectable={isConnectable} isLoop={false} />
       <div className="flow-node-main">
         <NodeHead data={data} />
@@ -64,7 +67,7 @@ export const LoopNodeView = memo(function LoopNodeView({
         lineClassName="flow-resize-line"
         handleClassName="flow-resize-handle"
       />
-      <div className={`${classes('flow-loop', data, selected)} ${isTarget ? 'is-target' : ''}`}>
+      <div className={`${frameClasses('flow-loop', data, selected)} ${isTarget ? 'is-target' : ''}`}>
         <Handles data={data} isConnectable={isConnectable} isLoop />
         <div className="flow-loop-head">
           <NodeHead data={data} />
@@ -85,7 +88,7 @@ function NodeHead({ data }: { data: StepData }) {
         {distance === 'near' && <NodeIcon name={type?.icon} />}
       </span>
       {/* Far away, text becomes a bar: clipping hundreds of unreadable texts takes most of a frame. */}
-      {distance === 'tiny' ? (
+      {distance === 'tiny' || distance === 'overview' ? (
         <span className="flow-node-bar" />
       ) : (
         <span className="flow-node-text" title={wholeText(data)}>
@@ -105,15 +108,6 @@ function wholeText({ node, type, title, about }: StepData): string {
   return [title, about?.whole ?? null, `${type?.title ?? node.type} · ${node.id}`]
     .filter((line) => line !== null)
     .join('\n');
-}
-
-function classes(base: string, { run, mark, problems }: StepData, selected: boolean): string {
-  const names = [base];
-  if (selected) names.push('is-selected');
-  if (run !== undefined) names.push(`is-${run.status}`);
-  if (mark !== undefined) names.push(`is-mark-${mark}`);
-  if (problems.length > 0) names.push('has-problem');
-  return names.join(' ');
 }
 
 function Handles({

@@ -1,4 +1,3 @@
-import type { NodeType } from '@millrace/editor-model/editor-state.ts';
 import {
   Bot,
   Box,
@@ -44,15 +43,6 @@ const ICONS: { readonly [name: string]: LucideIcon } = {
   'user-check': UserCheck,
   webhook: Webhook,
 };
-
-/** Groups with their own colour; the others use that of their kind. */
-const TINTED_GROUPS: ReadonlySet<string> = new Set(['wait', 'ai']);
-
-/** The class that colours a node type's icon. */
-export function kindClass(type: Pick<NodeType, 'kind' | 'group'> | undefined): string {
-  if (type === undefined) return 'flow-kind-unknown';
-  return `flow-kind-${TINTED_GROUPS.has(type.group) ? type.group : type.kind}`;
-}
 
 /** A node type's icon, by its Lucide name; a box for unknown names. */
 export function NodeIcon({ name = 'box', size = 16 }: { name: string | undefined; size?: number }) {

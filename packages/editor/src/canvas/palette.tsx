@@ -5,6 +5,7 @@ import { CloseButton, Group, Kbd, Paper, ScrollArea, TextInput } from '@mantine/
 import { useClickOutside } from '@mantine/hooks';
 import type { NodeType } from '@millrace/editor-model/editor-state.ts';
 import { type FoundGroup, findTypes } from '@millrace/editor-model/find-types.ts';
+import { kindClass } from '@millrace/editor-model/node-classes.ts';
 import { recentTypes } from '@millrace/editor-model/recent-types.ts';
 import { useEditor } from '@millrace/editor-model/store.ts';
 import { Hint, Muted } from '@millrace/ui/components/text.tsx';
@@ -12,7 +13,7 @@ import { Search } from 'lucide-react';
 import { type KeyboardEvent, useEffect, useId, useMemo, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { DRAGGED_TYPE, type PaletteRequest } from './canvas-actions.ts';
-import { kindClass, NodeIcon } from './node-icon.tsx';
+import { NodeIcon } from './node-icon.tsx';
 // Every icon comes with the palette, which is there when the connection is lost.
 import './rare-icon.tsx';
 import { useConnectors } from './use-connectors.ts';

@@ -2,10 +2,12 @@ import { useMediaQuery } from '@mantine/hooks';
 import { FINGER } from '@millrace/editor-model/canvas-id.ts';
 import type { CanvasEdge, CanvasNode, DiffMark } from '@millrace/editor-model/display.ts';
 import { type EditorStore, useEditor, useEditorStore } from '@millrace/editor-model/store.ts';
+import { lazyPart } from '@millrace/ui/components/lazy-part.tsx';
+import { loadInReserve } from '@millrace/ui/components/load-in-reserve.ts';
 import {
   ConnectionLineType,
-  MiniMap,
   type NodeMouseHandler,
+  type OnNodeDrag,
   ReactFlow,
   SelectionMode,
   useReactFlow,
@@ -17,16 +19,18 @@ import { type MouseEvent, memo, type ReactNode, useCallback, useEffect, useMemo,
 import { useTranslation } from 'react-i18next';
 import type { CanvasActions } from './canvas-actions.ts';
 import type { MenuRequest } from './canvas-menu.tsx';
-import { FarEdgesView } from './far-edges-view.tsx';
 import { FlowEdgeView } from './flow-edge.tsx';
+import { FlowMap } from './flow-map.tsx';
 import { type Distance, LoopNodeView, StepNodeView, ViewDistance } from './flow-node.tsx';
 import { Ground } from './ground.tsx';
-import { kindClass } from './node-icon.tsx';
 import { NoteNodeView } from './note-node.tsx';
 import { useContextMenus } from './use-context-menus.ts';
 import { useDrawing } from './use-drawing.ts';
 import { EdgeRouting } from './use-edge-routing.ts';
 import { useTouch } from './use-touch.ts';
+
+const loadFarView = () => import('./far-view.tsx');
+const FarView = lazyPart(async () => (await loadFarView()).FarView);
 
 const NODE_VIEWS = { step: StepNodeView, loop: LoopNodeView, note: NoteNodeView };
 const EDGE_VIEWS = { flow: FlowEdgeView };
@@ -34,7 +38,6 @@ const FIT = { padding: 0.15, maxZoom: 1 } as const;
 const MULTI_SELECTION_KEYS = ['Shift', 'Meta', 'Control'];
 /** Pixels. Nodes are 184 wide, so a coarser grid wouldn't align them. */
 const GRID: [number, number] = [4, 4];
-const MAP_SIZE = { width: 168, height: 116 };
 const PRO_OPTIONS = { hideAttribution: true };
 /** Zoom levels below which unreadable details aren't rendered. */
 const FAR = 0.45;
@@ -48,9 +51,6 @@ const MANY = 150;
 const NO_EDGES: CanvasEdge[] = [];
 
 type Direction = 'left' | 'right' | 'up' | 'down';
-
-const mapClass = (node: CanvasNode) =>
-  node.type === 'step' ? `flow-map-step ${kindClass(node.data.type)}` : `flow-map-${node.type}`;
 
 /**
  * The React Flow canvas. It re-renders on every step of a drag, so its props must keep their identity: React Flow would
@@ -90,10 +90,13 @@ export const Picture = memo(function Picture({
     },
     [store, getViewport],
   );
-  const [motion, setMotion] = useState<'' | 'is-moving' | 'is-moving is-pulled'>('');
+  const [motion, setMotion] = useState<'' | 'is-moving' | 'is-moving is-pulled' | 'is-pulled'>('');
+  const isLarge = nodes.length > MANY;
   const distance = useStore(
-    ({ transform: [, , zoom] }): Distance => (zoom < TINY ? 'tiny' : zoom < FAR ? 'far' : 'near'),
+    ({ transform: [, , zoom] }): Distance =>
+      zoom < TINY ? (isLarge ? 'overview' : 'tiny') : zoom < FAR ? 'far' : 'near',
   );
+  useEffect(() => (isLarge ? loadInReserve(loadFarView) : undefined), [isLarge]);
   const labels = useMemo(
     () => ({
       'node.a11yDescription.default': t(isReadOnly ? 'canvas.onlyOpens' : 'editor.a11y.node'),
@@ -101,7 +104,6 @@ export const Picture = memo(function Picture({
       'node.a11yDescription.ariaLiveMessage': ({ direction }: { readonly direction: string }) =>
         t(`canvas.moved.${direction as Direction}`),
       'edge.a11yDescription.default': isReadOnly ? '' : t('editor.a11y.edge'),
-      'minimap.ariaLabel': t('editor.map'),
       'handle.ariaLabel': t('editor.a11y.handle'),
     }),
     [t, isReadOnly],
@@ -133,14 +135,29 @@ export const Picture = memo(function Picture({
     if (event?.type === 'mousemove') setMotion('is-moving is-pulled');
   }, []);
   const onMoveEnd = useCallback(() => setMotion(''), []);
-  const isOverview = distance === 'tiny' && nodes.length > MANY;
+  const { onNodeDrag, onNodeDragStop } = actions;
+  const whileDragging: OnNodeDrag<CanvasNode> = useCallback(
+    (...drag) => {
+      setMotion('is-pulled');
+      onNodeDrag(...drag);
+    },
+    [onNodeDrag],
+  );
+  const afterDragging: OnNodeDrag<CanvasNode> = useCallback(
+    (...drag) => {
+      setMotion('');
+      onNodeDragStop(...drag);
+    },
+    [onNodeDragStop],
+  );
+  const isTiny = distance === 'tiny' || distance === 'overview';
   return (
     <ViewDistance value={distance}>
       <EdgeRouting value={routing}>
         <ReactFlow<CanvasNode, CanvasEdge>
-          className={distance === 'tiny' ? `${motion} is-tiny` : motion}
+          className={isTiny ? `${motion} is-tiny` : motion}
           nodes={nodes}
-          edges={isOverview ? NO_EDGES : edges}
+          edges={distance === 'overview' ? NO_EDGES : edges}
           onNodesChange={onNodesChange}
           onEdgesChange={onEdgesChange}
           nodeTypes={NODE_VIEWS}
@@ -177,8 +194,8 @@ export const Picture = memo(function Picture({
           panOnDrag={!isSelecting}
           {...touch}
           onNodeDragStart={actions.onNodeDragStart}
-          onNodeDrag={actions.onNodeDrag}
-          onNodeDragStop={actions.onNodeDragStop}
+          onNodeDrag={whileDragging}
+          onNodeDragStop={afterDragging}
           onDragOver={actions.onDragOver}
           onDrop={actions.onDrop}
           onMouseMove={actions.onMouseMove}
@@ -189,23 +206,15 @@ export const Picture = memo(function Picture({
           onMoveStart={onMoveStart}
           onMove={onMove}
           onMoveEnd={onMoveEnd}
-          onlyRenderVisibleElements={nodes.length > MANY}
+          onlyRenderVisibleElements={isLarge}
           proOptions={PRO_OPTIONS}
           snapToGrid
           snapGrid={GRID}
         >
           {/* Far away the dots are a grey haze. And a layer is painted at its full size first: the ground would be a hundred times what is seen. */}
-          {distance !== 'tiny' && <Ground />}
-          {isOverview && <FarEdgesView nodes={nodes} edges={edges} />}
-          {hasMap && (
-            <MiniMap<CanvasNode>
-              pannable
-              zoomable
-              position="bottom-right"
-              nodeClassName={mapClass}
-              style={MAP_SIZE}
-            />
-          )}
+          {!isTiny && <Ground />}
+          {distance === 'overview' && <FarView nodes={nodes} edges={edges} />}
+          {hasMap && <FlowMap nodes={nodes} label={t('editor.map')} />}
           {children}
         </ReactFlow>
       </EdgeRouting>

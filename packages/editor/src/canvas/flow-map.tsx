@@ -1,0 +1,139 @@
+import type { CanvasNode } from '@millrace/editor-model/display.ts';
+import { boundsOf, createMapNodes } from '@millrace/editor-model/map-nodes.ts';
+import { Panel, type Rect, useReactFlow, useStore } from '@xyflow/react';
+import { memo, type PointerEvent, useEffect, useMemo, useRef, useState } from 'react';
+
+const WIDTH = 168;
+const HEIGHT = 116;
+/** Pixels of the map around the flow. */
+const MARGIN = 5;
+/** Pixels of a wheel after which the zoom has doubled, and how many pixels a line and a page are. */
+const WHEEL_DOUBLES = 500;
+const WHEEL_PIXELS = [1, 25, 500];
+
+interface Pressed {
+  readonly pointer: number;
+  readonly x: number;
+  readonly y: number;
+}
+
+/**
+ * The minimap: pulling it moves the canvas, the wheel zooms. React Flow's own has an element for each node, and each of them looks at every step of
+ * a pan and of a drag.
+ */
+export function FlowMap({ nodes, label }: { nodes: readonly CanvasNode[]; label: string }) {
+  const [x, y, width, height] = useStore(viewOf, isSameView);
+  const { getViewport, setViewport, zoomTo } = useReactFlow();
+  const view = { x, y, width, height };
+  const flow = useMemo(() => boundsOf(nodes), [nodes]);
+  const whole = flow === null ? view : around(flow, view);
+  const scale = Math.max(whole.width / WIDTH, whole.height / HEIGHT);
+  const frame = {
+    x: whole.x + whole.width / 2 - scale * (WIDTH / 2 + MARGIN),
+    y: whole.y + whole.height / 2 - scale * (HEIGHT / 2 + MARGIN),
+    width: scale * (WIDTH + 2 * MARGIN),
+    height: scale * (HEIGHT + 2 * MARGIN),
+  };
+  const viewBox = `${frame.x} ${frame.y} ${frame.width} ${frame.height}`;
+
+  const svg = useRef<SVGSVGElement>(null);
+  useEffect(() => {
+    const element = svg.current;
+    // React's listeners couldn't keep the page from scrolling.
+    const onWheel = (event: WheelEvent) => {
+      event.preventDefault();
+      event.stopPropagation();
+      const turned = event.deltaY * (WHEEL_PIXELS[event.deltaMode] ?? 1);
+      void zoomTo(getViewport().zoom * 2 ** (-turned / WHEEL_DOUBLES));
+    };
+    element?.addEventListener('wheel', onWheel, { passive: false });
+    return () => element?.removeEventListener('wheel', onWheel);
+  }, [getViewport, zoomTo]);
+
+  const pressed = useRef<Pressed | null>(null);
+  const press = ({ currentTarget, pointerId, clientX, clientY, button }: PointerEvent) => {
+    if (button !== 0 || pressed.current !== null) return;
+    currentTarget.setPointerCapture(pointerId);
+    pressed.current = { pointer: pointerId, x: clientX, y: clientY };
+  };
+  const pull = ({ pointerId, clientX, clientY }: PointerEvent) => {
+    const from = pressed.current;
+    if (from?.pointer !== pointerId) return;
+    pressed.current = { pointer: pointerId, x: clientX, y: clientY };
+    const { x, y, zoom } = getViewport();
+    const moved = scale * zoom;
+    void setViewport({ x: x - (clientX - from.x) * moved, y: y - (clientY - from.y) * moved, zoom });
+  };
+  const release = ({ pointerId }: PointerEvent) => {
+    if (pressed.current?.pointer === pointerId) pressed.current = null;
+  };
+  return (
+    <Panel
+      position="bottom-right"
+      className="react-flow__minimap"
+      style={{ width: WIDTH, height: HEIGHT }}
+      data-testid="flow-map"
+    >
+      <svg className="flow-map-nodes" viewBox={viewBox} aria-hidden>
+        <MapNodes nodes={nodes} />
+      </svg>
+      <svg
+        ref={svg}
+        className="flow-map-view"
+        viewBox={viewBox}
+        role="img"
+        aria-label={label}
+        onPointerDown={press}
+        onPointerMove={pull}
+        onPointerUp={release}
+        onPointerCancel={release}
+      >
+        <path
+          className="react-flow__minimap-mask"
+          d={`${outline(frame)}${outline(view)}`}
+          fillRule="evenodd"
+        />
+      </svg>
+    </Panel>
+  );
+}
+
+const MapNodes = memo(function MapNodes({ nodes }: { nodes: readonly CanvasNode[] }) {
+  const [draw] = useState(createMapNodes);
+  return draw(nodes).map(({ id, className, path }) => (
+    <path key={id} className={`react-flow__minimap-node ${className}`} d={path} shapeRendering="crispEdges" />
+  ));
+});
+
+type View = readonly [x: number, y: number, width: number, height: number];
+
+/** What is seen of the flow. */
+function viewOf({
+  transform: [x, y, zoom],
+  width,
+  height,
+}: {
+  readonly transform: readonly [number, number, number];
+  readonly width: number;
+  readonly height: number;
+}): View {
+  return [-x / zoom, -y / zoom, width / zoom, height / zoom];
+}
+
+function isSameView(a: View, b: View): boolean {
+  return a.every((one, at) => one === b[at]);
+}
+
+function around(a: Rect, b: Rect): Rect {
+  const [x, y] = [Math.min(a.x, b.x), Math.min(a.y, b.y)];
+  return {
+    x,
+    y,
+    width: Math.max(a.x + a.width, b.x + b.width) - x,
+    height: Math.max(a.y + a.height, b.y + b.height) - y,
+  };
+}
+
+function outline({ x, y, width, height }: Rect): string {
+  return `M${x},${y}h${width}v${height}h${-width}z`;
+}
