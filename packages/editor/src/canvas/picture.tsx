@@ -206,7 +206,8 @@ export const Picture = memo(function Picture({
           onMoveStart={onMoveStart}
           onMove={onMove}
           onMoveEnd={onMoveEnd}
-          onlyRenderVisibleElements={isLarge}
+          // Empty elements that come and go at the border of the picture would cost more than they do.
+          onlyRenderVisibleElements={isLarge && distance !== 'overview'}
           proOptions={PRO_OPTIONS}
           snapToGrid
           snapGrid={GRID}
