@@ -10,6 +10,7 @@ import { launchChromium, type TestBrowser } from '../../packages/web/e2e/support
 const STEPS = 180;
 const STEP_MS = 8;
 const FIND_MS = 50;
+const FIND_TURNS = 100;
 const SESSION_MS = 3_600_000;
 
 const CONDITIONS = [{ left: '{{trigger.data.total}}', operator: 'greater_than', right: 1000 }];
@@ -94,11 +95,12 @@ export async function findNode(page: Page): Promise<Place> {
 
 /** Asks until there is one: a canvas that was just zoomed is still drawn. */
 async function find(page: Page, script: string): Promise<Place> {
-  for (;;) {
+  for (let turn = 0; turn < FIND_TURNS; turn += 1) {
     const place = await page.evaluate<Place | null>(script);
     if (place !== null) return place;
     await page.waitForTimeout(FIND_MS);
   }
+  throw new Error('the canvas has no such place');
 }
 
 /** Runs in the page, whose types aren't available here. */

@@ -7,6 +7,7 @@ import { loadInReserve } from '@millrace/ui/components/load-in-reserve.ts';
 import {
   ConnectionLineType,
   type NodeMouseHandler,
+  type OnNodeDrag,
   ReactFlow,
   SelectionMode,
   useReactFlow,
@@ -89,7 +90,7 @@ export const Picture = memo(function Picture({
     },
     [store, getViewport],
   );
-  const [motion, setMotion] = useState<'' | 'is-moving' | 'is-moving is-pulled'>('');
+  const [motion, setMotion] = useState<'' | 'is-moving' | 'is-moving is-pulled' | 'is-pulled'>('');
   const isLarge = nodes.length > MANY;
   const distance = useStore(
     ({ transform: [, , zoom] }): Distance =>
@@ -134,6 +135,21 @@ export const Picture = memo(function Picture({
     if (event?.type === 'mousemove') setMotion('is-moving is-pulled');
   }, []);
   const onMoveEnd = useCallback(() => setMotion(''), []);
+  const { onNodeDrag, onNodeDragStop } = actions;
+  const whileDragging: OnNodeDrag<CanvasNode> = useCallback(
+    (...drag) => {
+      setMotion('is-pulled');
+      onNodeDrag(...drag);
+    },
+    [onNodeDrag],
+  );
+  const afterDragging: OnNodeDrag<CanvasNode> = useCallback(
+    (...drag) => {
+      setMotion('');
+      onNodeDragStop(...drag);
+    },
+    [onNodeDragStop],
+  );
   const isTiny = distance === 'tiny' || distance === 'overview';
   return (
     <ViewDistance value={distance}>
@@ -178,8 +194,8 @@ export const Picture = memo(function Picture({
           panOnDrag={!isSelecting}
           {...touch}
           onNodeDragStart={actions.onNodeDragStart}
-          onNodeDrag={actions.onNodeDrag}
-          onNodeDragStop={actions.onNodeDragStop}
+          onNodeDrag={whileDragging}
+          onNodeDragStop={afterDragging}
           onDragOver={actions.onDragOver}
           onDrop={actions.onDrop}
           onMouseMove={actions.onMouseMove}
@@ -190,7 +206,8 @@ export const Picture = memo(function Picture({
           onMoveStart={onMoveStart}
           onMove={onMove}
           onMoveEnd={onMoveEnd}
-          onlyRenderVisibleElements={isLarge}
+          // Empty elements that come and go at the border of the picture would cost more than they do.
+          onlyRenderVisibleElements={isLarge && distance !== 'overview'}
           proOptions={PRO_OPTIONS}
           snapToGrid
           snapGrid={GRID}

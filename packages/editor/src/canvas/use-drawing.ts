@@ -12,9 +12,11 @@ import {
   withHandlesAtBorder,
 } from '@millrace/editor-model/display.ts';
 import type { EditorState, Point } from '@millrace/editor-model/editor-state.ts';
+import { createPlaces } from '@millrace/editor-model/places.ts';
 import { useEditorState, useEditorStore } from '@millrace/editor-model/store.ts';
 import { applyNodeChanges, type EdgeChange, type NodeChange } from '@xyflow/react';
 import { useCallback, useMemo, useRef, useState } from 'react';
+import { flushSync } from 'react-dom';
 import { useTranslation } from 'react-i18next';
 import { useEdgeRouting } from './use-edge-routing.ts';
 
@@ -85,14 +87,18 @@ export function useDrawing(marks: { readonly [nodeId: string]: DiffMark }) {
   const onNodesChange = useCallback(
     (changes: NodeChange<CanvasNode>[]) => {
       const resized = new Set(changes.flatMap((change) => (change.type === 'dimensions' ? [change.id] : [])));
-      setDrawn((now) => {
-        const nodes = applyNodeChanges(changes, now.nodes);
-        if (resized.size === 0) return { ...now, nodes };
-        return {
-          ...now,
-          nodes: nodes.map((node) => (resized.has(node.id) ? withHandlesAtBorder(node) : node)),
-        };
-      });
+      const apply = () =>
+        setDrawn((now) => {
+          const nodes = applyNodeChanges(changes, now.nodes);
+          if (resized.size === 0) return { ...now, nodes };
+          return {
+            ...now,
+            nodes: nodes.map((node) => (resized.has(node.id) ? withHandlesAtBorder(node) : node)),
+          };
+        });
+      // Otherwise a step of a drag is drawn in two frames: edges that move in this one, and nodes, which React Flow takes over afterwards.
+      if (changes.some((change) => change.type === 'position' && change.dragging === true)) flushSync(apply);
+      else apply();
       select(changes.filter((change) => change.type === 'select'));
       const moved: { [id: string]: Point } = Object.create(null);
       for (const change of changes) {
@@ -114,7 +120,8 @@ export function useDrawing(marks: { readonly [nodeId: string]: DiffMark }) {
     [select],
   );
   const routing = useEdgeRouting(ground, edges);
-  return { nodes, edges, routing, onNodesChange, onEdgesChange };
+  const [place] = useState(createPlaces);
+  return { nodes: place(nodes), edges, routing, onNodesChange, onEdgesChange };
 }
 
 /** Whether the same nodes are at the same places. */
