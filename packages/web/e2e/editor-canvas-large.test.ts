@@ -21,7 +21,10 @@ const FLOW: Flow = {
 };
 
 function cells(): { readonly x: number; readonly y: number }[] {
-  return Array.from({ length: COLUMNS * ROWS }, (_, at) => ({ x: at % COLUMNS, y: Math.floor(at / COLUMNS) }));
+  return Array.from({ length: COLUMNS * ROWS }, (_, at) => ({
+    x: at % COLUMNS,
+    y: Math.floor(at / COLUMNS),
+  }));
 }
 function idOf(x: number, y: number): string {
   return `n${x}_${y}`;
@@ -155,5 +158,8 @@ test('pulling the map moves the canvas, and its wheel zooms', async () => {
   expect(after.x).toBeLessThan(before.x - 20);
   expect(after.width).toBeCloseTo(before.width, 3);
   await page.mouse.wheel(0, -500);
-  await eventually(async () => (await boxOf(canvasNode(page, MIDDLE))).width).toBeCloseTo(2 * before.width, 1);
+  await eventually(async () => (await boxOf(canvasNode(page, MIDDLE))).width).toBeCloseTo(
+    2 * before.width,
+    1,
+  );
 });
