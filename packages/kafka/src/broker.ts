@@ -18,7 +18,6 @@ import {
   type Versions,
 } from './protocol/request.ts';
 import { type Login, SaslError, type SaslMechanism, signIn } from './sasl.ts';
-import type { TokenSource } from './token.ts';
 
 /** Largest answer that has messages; brokers give a whole batch even if it is larger than what was asked for. */
 export const MAX_FETCH_BYTES = 8 * 1024 * 1024;
@@ -35,6 +34,11 @@ export interface BrokerOptions {
   readonly sockets: GuardedSockets;
   readonly credential: CredentialOf<'kafka'>;
   readonly signal: AbortSignal;
+}
+
+/** Where tokens for signing in come from. */
+export interface Tokens {
+  get(): Promise<string>;
 }
 
 interface Pending {
@@ -94,7 +98,7 @@ export class BrokerConnection {
   static async open(
     { sockets, credential, signal }: BrokerOptions,
     address: BrokerAddress,
-    tokens: TokenSource,
+    tokens: Tokens,
   ): Promise<BrokerConnection> {
     const where = nameOf(address);
     const target = { ...address, ...encryptionOf(credential) };
@@ -269,7 +273,7 @@ export class BrokerConnection {
     }
   }
 
-  async #signIn(credential: BrokerOptions['credential'], tokens: TokenSource): Promise<void> {
+  async #signIn(credential: BrokerOptions['credential'], tokens: Tokens): Promise<void> {
     const { mechanism, username, password } = credential;
     if (mechanism === 'none') return;
     const name = MECHANISMS[mechanism];

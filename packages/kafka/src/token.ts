@@ -1,7 +1,7 @@
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { type CredentialOf, isJsonObject, ServiceError, tryParseJson } from '@millrace/engine';
 import { message } from '@millrace/messages';
-import type { BrokerOptions } from './broker.ts';
+import type { BrokerOptions, Tokens } from './broker.ts';
 import { connectionFailed } from './errors.ts';
 
 /** Of an answer with a token. */
@@ -16,7 +16,7 @@ interface Token {
 }
 
 /** Tokens for signing in at the brokers of one cluster, fetched by client credentials (RFC 6749). Kept in memory only. */
-export class TokenSource {
+export class TokenSource implements Tokens {
   readonly #options: BrokerOptions;
   #token: Promise<Token> | null = null;
 

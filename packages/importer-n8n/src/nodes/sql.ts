@@ -167,7 +167,7 @@ function conditionsOf(step: Step): Change {
   return {
     query: joined === '' ? '' : `WHERE ${joined}`,
     parameters: conditions
-      .filter(({ condition }) => !/^IS /.test(textOf(condition) ?? ''))
+      .filter(({ condition }) => !(textOf(condition) ?? '').startsWith('IS '))
       .map(({ value }) => step.value(value ?? null)),
   };
 }
