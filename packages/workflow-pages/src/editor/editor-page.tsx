@@ -109,7 +109,11 @@ function OpenEditor(props: OpenEditorProps) {
   const [{ store, draftSync, hadLocalCopy }] = useState(() => open(props, queryClient));
   useEffect(() => store.getState().showNodeTypes(nodeTypes), [store, nodeTypes]);
   useShownSample(props.org, workflow.id, store, isShown);
-  const pinSync = usePins({ org: props.org, workflowId: workflow.id, userId: props.me.user.id }, store, isShown);
+  const pinSync = usePins(
+    { org: props.org, workflowId: workflow.id, userId: props.me.user.id },
+    store,
+    isShown,
+  );
   const mayChange = can('editor') && workflow.status !== 'archived';
   useEffect(() => store.getState().allowChanges(mayChange), [store, mayChange]);
   useEffect(() => {
