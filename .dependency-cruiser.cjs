@@ -166,8 +166,8 @@ const MAY_IMPORT = {
   ],
   ui: ['admin-api', 'engine'],
   'editor-model': ['admin-api', 'engine', 'ui'],
-  editor: ['admin-api', 'editor-model', 'engine', 'ui'],
-  'execution-pages': ['admin-api', 'editor', 'editor-model', 'engine', 'ui'],
+  editor: ['admin-api', 'editor-model', 'engine', 'templates', 'ui', 'values'],
+  'execution-pages': ['admin-api', 'editor', 'editor-model', 'engine', 'ui', 'values'],
   'credential-pages': ['admin-api', 'editor', 'engine', 'ui'],
   'workflow-pages': [
     'admin-api',

@@ -1,7 +1,6 @@
 import { own } from '@millrace/editor-model/flow-value.ts';
 import {
   isJsonArray,
-  isJsonObject,
   type JsonObject,
   type JsonValue,
   LOOP_TYPES,

@@ -1,6 +1,5 @@
 import { fillingSkeleton, lazyPart } from '@millrace/ui/components/lazy-part.tsx';
 import { useEditorPage } from './editor-context.ts';
-import type { WorkflowTab } from './workflow-tabs.tsx';
 
 /** What each tab beside the editor is made of: none needs what the others are made of. */
 const LOADERS = {
@@ -10,7 +9,7 @@ const LOADERS = {
 };
 
 /** Loads a tab that is about to be opened; a failure is reported when it is. */
-export function prepareTab(tab: WorkflowTab): void {
+export function prepareTab(tab: 'editor' | keyof typeof LOADERS): void {
   if (tab !== 'editor') void LOADERS[tab]().catch(() => undefined);
 }
 
@@ -23,7 +22,7 @@ export function TabContent({
   tab,
   onEditor,
 }: {
-  tab: Exclude<WorkflowTab, 'editor'>;
+  tab: keyof typeof LOADERS;
   /** Back to the editor. */
   onEditor: () => void;
 }) {

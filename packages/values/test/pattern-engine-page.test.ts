@@ -1,11 +1,11 @@
 import { expect, test, vi } from 'vitest';
 
 // As in the build of the admin area.
-vi.mock('./pattern-engine.ts', () => import('./pattern-engine-page.ts'));
+vi.mock('../src/pattern-engine.ts', () => import('../src/pattern-engine-page.ts'));
 
-const { searchForPattern } = await import('./pattern.ts');
-const { loadPatternEngine } = await import('./pattern-engine-page.ts');
-const { loadingWhatItNeeds, NotLoadedError } = await import('./not-loaded.ts');
+const { searchForPattern } = await import('../src/pattern.ts');
+const { loadPatternEngine } = await import('../src/pattern-engine-page.ts');
+const { loadingWhatItNeeds, NotLoadedError } = await import('../src/not-loaded.ts');
 
 const find = (pattern: string): string | null => {
   const search = searchForPattern(pattern);

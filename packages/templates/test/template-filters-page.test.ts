@@ -1,8 +1,8 @@
 import { loadingWhatItNeeds, NotLoadedError } from '@millrace/values/not-loaded';
 import { expect, test } from 'vitest';
-import { FILTERS as ALL } from './template-filters.ts';
-import { FILTERS } from './template-filters-page.ts';
-import { ExpressionParser } from './template-parser.ts';
+import { FILTERS as ALL } from '../src/template-filters.ts';
+import { FILTERS } from '../src/template-filters-page.ts';
+import { ExpressionParser } from '../src/template-parser.ts';
 
 const parse = (text: string) => new ExpressionParser(text, 0, { filters: FILTERS }).parse();
 
