@@ -112,17 +112,37 @@ const UNUSED = new RegExp(
     '@mantine/core/esm/components/(?:Popover/PopoverContextMenu|Tooltip/TooltipFloating)',
     '@mantine/core/esm/components/AppShell/AppShell(?:Aside|Footer|ResizeHandle)',
     '@mantine/core/esm/components/AppShell/AppShellMediaStyles/assign-(?:aside|footer)-variables',
-    '@mantine/hooks/esm/use-drag',
   ]
     .map((folder) => `${folder}/[\\w-]+\\.mjs$`)
     .join('|'),
 );
 
+/** The same in the code of pages. */
+const UNUSED_MEMBER =
+  /\b(?:Menu\.(?:Sub|Search|CheckboxItem|CheckboxGroup|RadioItem|RadioGroup|ContextMenu)|Popover\.ContextMenu|Tooltip\.Floating|AppShell\.(?:Aside|Footer|ResizeHandle))\b/;
+
+/** What may import them: the component whose members they are, each other, and the list of everything. */
+const MAY_IMPORT_UNUSED =
+  /@mantine\/core\/esm\/(?:index\.mjs$|components\/(?:Menu|Popover|Tooltip|AppShell)\/)/;
+
+/** The build fails if something does use them. */
 function leaveOutUnused(): Plugin {
   return {
     name: 'leave-out-unused',
     apply: 'build',
     enforce: 'pre',
+    async resolveId(id, importer) {
+      if (importer === undefined || MAY_IMPORT_UNUSED.test(importer)) return null;
+      const found = id.startsWith('.') ? await this.resolve(id, importer, { skipSelf: true }) : null;
+      if (found !== null && UNUSED.test(found.id))
+        this.error(`${importer} uses ${id}: take it out of UNUSED`);
+      return null;
+    },
+    transform(code, id) {
+      const used = id.includes('/node_modules/') ? null : UNUSED_MEMBER.exec(code);
+      if (used !== null) this.error(`${id} uses ${used[0]}: take it out of UNUSED`);
+      return null;
+    },
     load(id) {
       if (!UNUSED.test(id)) return null;
       // Named as their file is, or in camel case.
@@ -145,7 +165,7 @@ const LOADED_LATER = new RegExp(
     'editor-model/src/problem-text',
     'react-i18next/dist/es/Trans|html-parse-stringify',
     '@mantine/core/esm/components/(Modal|ModalBase|Drawer|Combobox|Select|NativeSelect|Table|Textarea|Code)/',
-    '@mantine/notifications/esm/(Notification|get-)|react-transition-group',
+    '@mantine/notifications/esm/(Notification|get-)|@mantine/hooks/esm/use-drag|react-transition-group',
     '@mantine/core/esm/components/(Notification|InputsGroup|FocusTrap|PillsInput|Accordion|SegmentedControl|FloatingIndicator|ScrollArea)/',
   ].join('|'),
 );
@@ -162,7 +182,7 @@ const FRAME = new RegExp(
     '(?<!json)[-/]search\\.ts$',
     'search-params',
     'editor/src/canvas/(flow-view|node-icon)',
-    '@mantine/(hooks/esm|core/esm/core)/',
+    '@mantine/(hooks/esm/(?!use-drag)|core/esm/core/)',
     '@mantine/core/esm/components/(AppShell|NavLink|Burger|Menu|Switch|Collapse|Divider)/',
     '@mantine/core/esm/components/(Radio/RadioIcon|Accordion/AccordionChevron|ScrollArea/utils/to-int)',
   ].join('|'),

@@ -1,4 +1,5 @@
 import '@millrace/ui/i18n/parts/executions.ts';
+import { Skeleton } from '@mantine/core';
 import { lazyPart } from '@millrace/ui/components/lazy-part.tsx';
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
@@ -7,10 +8,13 @@ import { errorHint, type HintFamily, hintFamilyOf, loadHints } from './error-hin
 type Part = (props: { code: string }) => ReactNode;
 
 const partFor = (family: HintFamily): Part =>
-  lazyPart(async () => {
-    await loadHints(family);
-    return HintText;
-  });
+  lazyPart(
+    async () => {
+      await loadHints(family);
+      return HintText;
+    },
+    () => <Skeleton component="span" display="inline-block" w="20em" maw="100%" h="1em" />,
+  );
 const PARTS: { readonly [Family in HintFamily]: Part } = {
   ai: partFor('ai'),
   data: partFor('data'),

@@ -40,9 +40,10 @@ export function hintFamilyOf(code: string): HintFamily {
 /** Loads hints in English, and in Japanese for Japanese readers. */
 export async function loadHints(family: HintFamily): Promise<void> {
   const [inEnglish, inJapanese] = LOADERS[family];
-  const { default: texts } = await inEnglish();
-  i18next.addResourceBundle('en', 'errorHints', texts, true);
-  await addJapanese(async () => ({ errorHints: (await inJapanese()).default }));
+  await Promise.all([
+    inEnglish().then(({ default: texts }) => i18next.addResourceBundle('en', 'errorHints', texts, true)),
+    addJapanese(async () => ({ errorHints: (await inJapanese()).default })),
+  ]);
 }
 
 /** Advice for an error code, once it is loaded. */
