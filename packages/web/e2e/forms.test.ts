@@ -198,7 +198,8 @@ describe('the panel of a node', () => {
   });
 
   test('without the service, a part that is not loaded yet says so, and the editor stays', async () => {
-    const opened = await openNode('The call', person, { isFresh: true });
+    // What is below the end of the window is loaded later.
+    const opened = await openNode('The call', person, { isFresh: true, width: 1280, height: 1600 });
     const { page, context } = opened;
     await context.setOffline(true);
     await page.getByRole('combobox', { name: 'How to write Body' }).selectOption('JSON');

@@ -1,6 +1,6 @@
 import { Input, InputBase, type SelectProps } from '@mantine/core';
 import { ChevronsUpDown } from 'lucide-react';
-import { type ComponentType, useEffect, useState } from 'react';
+import { type ComponentType, useEffect, useRef, useState } from 'react';
 import { loadInReserve } from './load-in-reserve.ts';
 
 const load = async () => (await import('./select-loaded.ts')).Select;
@@ -16,47 +16,46 @@ type Given = Omit<SelectProps, 'data'> & {
  */
 export function SelectLater(props: Given) {
   const [Select, setSelect] = useState<ComponentType<SelectProps> | null>(null);
-  /** It has the focus already, and was opened. */
+  /** It was opened. */
   const [isUsed, setIsUsed] = useState(false);
+  /** What is loaded takes over the focus. */
+  const [hadFocus, setHadFocus] = useState(false);
+  const button = useRef<HTMLButtonElement>(null);
   const isLoaded = Select !== null;
-  const prepare = async () => {
-    const loaded = await load();
+  const show = (loaded: ComponentType<SelectProps>) => {
+    setHadFocus(document.activeElement === button.current);
     setSelect(() => loaded);
   };
+  const prepare = async () => show(await load());
   useEffect(() => {
     if (isLoaded) return;
-    return loadInReserve(async () => {
-      const loaded = await load();
-      setSelect(() => loaded);
-    });
+    return loadInReserve(async () => show(await load()));
   }, [isLoaded]);
   const { data, value, label } = props;
   if (Select !== null)
     return (
-      <Select
-        {...props}
-        data={[...data]}
-        {...(isUsed ? { autoFocus: true, defaultDropdownOpened: true } : {})}
-      />
+      <Select {...props} data={[...data]} autoFocus={isUsed || hadFocus} defaultDropdownOpened={isUsed} />
     );
   const use = () => {
     setIsUsed(true);
     // Without a connection nothing is chosen either.
     void prepare().catch(() => undefined);
   };
+  const chosen = data.find((each) => each.value === value)?.label;
   return (
     <Input.Wrapper label={label}>
       <InputBase
+        ref={button}
         component="button"
         type="button"
         aria-haspopup="listbox"
-        {...(typeof label === 'string' ? { 'aria-label': label } : {})}
+        {...(typeof label === 'string' ? { 'aria-label': `${label}: ${chosen ?? ''}` } : {})}
         pointer
         rightSection={<ChevronsUpDown size={14} aria-hidden />}
         onPointerEnter={() => void prepare().catch(() => undefined)}
         onClick={use}
       >
-        {data.find((each) => each.value === value)?.label}
+        {chosen}
       </InputBase>
     </Input.Wrapper>
   );
