@@ -245,6 +245,7 @@ export class Step {
         ? { items: this.compiler.listIn(this.input, this.scope) }
         : {}),
       ...(isInLoop && text.includes('$itemIndex') ? { index: '{{index}}' } : {}),
+      ...(this.scope.kind === 'repeat' && text.includes('$runIndex') ? { run: '{{index}}' } : {}),
       ...(nodes.length === 0 ? {} : { nodes: Object.fromEntries(nodes) }),
       ...(text.includes('$execution') ? { execution: '{{execution.id}}' } : {}),
       ...this.#variables(text),
