@@ -26,6 +26,8 @@ export interface Reading {
   argument(name: string, description: string, type: string): string | null;
   /** For a constant of the workflow. */
   variable(name: string): string | null;
+  /** For a file of the current item (null) or of an earlier node's, or what is known of it; null if it has none. */
+  file?(node: string | null, names: readonly string[]): string | null;
   /** For the item of a list within a function that is called for each; null for any other name. */
   item?(name: string, names: readonly string[]): string | null;
 }
@@ -151,6 +153,7 @@ function rootOfName(name: string, names: readonly string[], reading: Reading): s
   const item = reading.item?.(name, names) ?? null;
   if (item !== null) return item;
   if (name === '$json') return reading.current(names);
+  if (name === '$binary') return reading.file?.(null, names) ?? null;
   if (name === '$execution' && names.length === 1 && first === 'id') return 'execution.id';
   if ((name === '$vars' || name === '$env') && first !== undefined) {
     const path = reading.variable(first);
@@ -165,9 +168,11 @@ function rootOfMember(
   names: readonly string[],
   reading: Reading,
 ): string | null | undefined {
-  if (nameOfMember(at) !== 'json') return undefined;
+  const kind = nameOfMember(at);
+  if (kind !== 'json' && kind !== 'binary') return undefined;
   const source = sourceOf(at.object);
   if (source === null) return undefined;
+  if (kind === 'binary') return reading.file?.(source.node, names) ?? null;
   return source.node === null
     ? source.mode === 'item' || source.mode === 'first'
       ? reading.current(names)

@@ -22,7 +22,7 @@ const $ = (name) => {
 };
 const $node = new Proxy({}, { get: (_target, name) => $(name) });
 const $items = (name) => name === undefined ? items : $(name).all();
-const $itemIndex = input.index ?? 0, $runIndex = 0, $position = $itemIndex;
+const $itemIndex = input.index ?? 0, $runIndex = input.run ?? 0, $position = $itemIndex;
 const $execution = { id: String(input.execution ?? ''), mode: 'production', resumeUrl: '' };
 const $workflow = input.workflow ?? {}, $vars = input.vars ?? {}, $env = input.vars ?? {}, $prevNode = { name: '' };
 const $ifEmpty = (value, other) => value === undefined || value === null || value === '' ? other : value;

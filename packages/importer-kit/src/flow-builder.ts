@@ -259,6 +259,22 @@ export class FlowBuilder {
     return `nodes.${loop}.output.items | where: ${quote(name)} | map: ${quote(name)}`;
   }
 
+  /** A member of what the last iteration of a Repeat loop results in. */
+  lastResult(loop: string, path: string): string {
+    const value = JSON.stringify(template(path));
+    const known = this.#results.get(loop) ?? new Map<string, string>();
+    this.#results.set(loop, known);
+    const name = known.get(value) ?? `result_${known.size + 1}`;
+    known.set(value, name);
+    return `nodes.${loop}.output.last.${name}`;
+  }
+
+  /** Names a member of a loop's result. */
+  setResult(loop: string, name: string, value: JsonValue): void {
+    const known = this.#results.get(loop) ?? new Map<string, string>();
+    this.#results.set(loop, known.set(JSON.stringify(value), name));
+  }
+
   /** The finished flow. */
   flow(settings: FlowSettings): Flow {
     this.#finishLoops();

@@ -4,8 +4,8 @@ import { isJsonObject, type JsonObject, type JsonValue } from '@millrace/engine'
 export interface Scope {
   readonly id: string | null;
   readonly parent: Scope | null;
-  /** `items`: opened because a list has many items; `batch`: a loop of the original. */
-  readonly kind: 'top' | 'items' | 'batch';
+  /** `items`: opened because a list has many items; `batch`: a loop of the original; `repeat`: one that its connections make. */
+  readonly kind: 'top' | 'items' | 'batch' | 'repeat';
   /** What the loop goes through, to recognise a second reader of the same list. */
   readonly list: string;
 }

@@ -35,6 +35,16 @@ const MAX_CHOICES = 15;
 /** Makes one list of lists, and of items among them; null stands for a branch that wasn't taken. */
 const FLATTEN = 'return input.lists.flat().filter((item) => item !== null);';
 
+/** Loops that connections back make. */
+export interface Rounds {
+  /** What arrives at a node with which a loop begins; what arrived at any other. */
+  enter(node: N8nNode, arrival: Arrival): Arrival;
+  /** What leaves a loop by an output; undefined for any other output. */
+  exitBy(link: Pick<N8nLink, 'from' | 'output'>, inside: Out): Out | undefined;
+}
+
+const NO_ROUNDS: Rounds = { enter: (_node, arrival) => arrival, exitBy: () => undefined };
+
 /** What compiling one workflow of a file shares. */
 export interface Compilation {
   readonly workflow: N8nWorkflow;
@@ -60,6 +70,8 @@ export class Compiler {
   readonly #parts: ReadonlyMap<string, readonly N8nPart[]>;
   readonly #loops = new Map<string, Scope>();
   readonly guards: Guards;
+  /** Set before anything is compiled. */
+  repeats: Rounds = NO_ROUNDS;
   readonly #markers = new Map<string, Out>();
   readonly #arrivals = new Map<string, Arrival>();
   readonly #finished = new Map<string, Out>();
@@ -120,7 +132,8 @@ export class Compiler {
     if (node?.kind === 'splitInBatches' && output === batchOutputs(node).done)
       return this.finishBatches(node);
     const outs = this.outs.get(from) ?? [];
-    return outs[output] ?? (outs.length === 1 ? outs[0] : undefined);
+    const out = outs[output] ?? (outs.length === 1 ? outs[0] : undefined);
+    return out === undefined ? undefined : (this.repeats.exitBy({ from, output }, out) ?? out);
   }
 
   /**
@@ -137,7 +150,8 @@ export class Compiler {
     const key = `${node.name}\n${input ?? ''}`;
     const known = this.#arrivals.get(key);
     if (known !== undefined) return known;
-    const arrival = this.#arrive(node, input);
+    const outside = this.#arrive(node, input);
+    const arrival = outside === null ? null : this.repeats.enter(node, outside);
     if (arrival !== null) this.#arrivals.set(key, arrival);
     return arrival;
   }
@@ -250,6 +264,12 @@ export class Compiler {
       const { parent } = inner;
       if (parent === null) break;
       if (!this.#isOwn(out)) out = this.#mark(node, out);
+      if (inner.kind === 'repeat') {
+        const { kind } = out.ref;
+        const last = this.builder.lastResult(loop, out.ref.path);
+        out = { exit: { id: loop, handle: 'out' }, ref: { kind, path: last, scope: parent, owner: loop } };
+        continue;
+      }
       const path = this.builder.loopResult(loop, out.ref);
       const exit = { id: loop, handle: 'out' };
       if (out.ref.kind === 'one') {

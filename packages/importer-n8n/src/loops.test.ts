@@ -1,7 +1,7 @@
 import { findProblems, type JsonObject } from '@millrace/engine';
 import { registry } from '@millrace/nodes';
 import { expect, it } from 'vitest';
-import { configOf, flowOf, n8n, read, START } from './testing.ts';
+import { configOf, flowOf, n8n, outcomeOf, read, START } from './testing.ts';
 
 it('a list that is read again after its loop gets a loop of its own, not one that waits for itself', () => {
   const file = n8n(
@@ -36,4 +36,58 @@ it('a list that is read again after its loop gets a loop of its own, not one tha
   const result = read({ ...file, connections });
   expect(configOf(result, 'For each: Again')).toEqual({ items: configOf(result, 'For each: Call')?.items });
   expect(findProblems(flowOf(result), registry)).toEqual([]);
+});
+
+const CALL = { type: 'httpRequest', version: 4.2, parameters: { url: 'https://jobs.example.com' } };
+const IF = {
+  type: 'if',
+  version: 2.2,
+  parameters: {
+    conditions: {
+      combinator: 'and',
+      conditions: [
+        { leftValue: '={{ $json.a }}', rightValue: 1, operator: { type: 'number', operation: 'equals' } },
+      ],
+    },
+  },
+};
+
+/** Asks, and goes back from the second output of a condition; with more connections. */
+function polling(more: { readonly [from: string]: readonly string[] } = {}) {
+  const file = n8n(
+    { Start: START, Ask: CALL, 'Done?': IF, Then: CALL, Wait: { type: 'wait', version: 1.1 } },
+    [],
+  );
+  const to = (node: string) => ({ node, type: 'main', index: 0 });
+  const all: { readonly [from: string]: readonly (readonly string[])[] } = {
+    Start: [['Ask']],
+    Ask: [['Done?']],
+    'Done?': [['Then'], ['Wait']],
+    Wait: [['Ask']],
+  };
+  const main = Object.entries(all).map(([from, [first = [], ...others]]) => [
+    from,
+    { main: [[...first, ...(more[from] ?? [])], ...others].map((names) => names.map(to)) },
+  ]);
+  return read({ ...file, connections: Object.fromEntries(main) });
+}
+
+it('what goes back to an earlier node becomes a loop that ends when nothing does', () => {
+  const result = polling();
+  expect(outcomeOf(result, 'Wait')).toMatchObject({ kind: 'approximated' });
+  expect(configOf(result, 'Repeat: Ask')).toEqual({
+    until: [{ left: '{{nodes.back_to_ask.output.again}}', operator: 'not_exists' }],
+    combine: 'all',
+    max_iterations: 1000,
+    result: { result_1: '{{nodes.pass_on.output.item}}', back: '{{nodes.back_to_ask.output.item}}' },
+  });
+  expect(findProblems(flowOf(result), registry)).toEqual([]);
+});
+
+it.each([
+  ['a node inside leads elsewhere in each round', { Ask: ['Then'] }],
+  ['it is entered in the middle', { Start: ['Wait'] }],
+  ['what leaves also goes back', { 'Done?': ['Wait'] }],
+])('stays a placeholder where %s', (_why, more) => {
+  expect(outcomeOf(polling(more), 'Wait')).toMatchObject({ kind: 'dropped' });
 });

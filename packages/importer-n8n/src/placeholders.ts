@@ -4,6 +4,7 @@ import type { OriginalNode } from '@millrace/importer-kit/report';
 import { type Message, message } from '@millrace/messages';
 import type { Arrival, Compiler, Out } from './compiler.ts';
 import type { N8nNode } from './read.ts';
+import type { Repeats } from './repeats.ts';
 
 /** A node as the report names it. */
 export function at({ name, type }: N8nNode): OriginalNode {
@@ -90,9 +91,12 @@ function dropParts(compiler: Compiler, part: N8nNode, seen: Set<string>): void {
   }
 }
 
-/** Where the original goes back to an earlier node: Millrace has loops instead. */
-export function placeBackLinks(compiler: Compiler): void {
-  for (const { from, output, to } of compiler.started.cycles) {
+/** Where the original goes back to an earlier node, and no loop does the same. */
+export function placeBackLinks(compiler: Compiler, repeats: Repeats): void {
+  repeats.close();
+  for (const link of compiler.started.cycles) {
+    if (repeats.has(link)) continue;
+    const { from, output, to } = link;
     const source = compiler.workflow.nodes.get(from);
     const out = compiler.outOf({ from, output });
     if (source === undefined || out === undefined) continue;

@@ -245,6 +245,7 @@ export class Step {
         ? { items: this.compiler.listIn(this.input, this.scope) }
         : {}),
       ...(isInLoop && text.includes('$itemIndex') ? { index: '{{index}}' } : {}),
+      ...(this.scope.kind === 'repeat' && text.includes('$runIndex') ? { run: '{{index}}' } : {}),
       ...(nodes.length === 0 ? {} : { nodes: Object.fromEntries(nodes) }),
       ...(text.includes('$execution') ? { execution: '{{execution.id}}' } : {}),
       ...this.#variables(text),
@@ -335,6 +336,7 @@ export class Step {
           this.toolArguments.push({ name: safe, description, type });
         return extend('args', [safe]);
       },
+      file: (node, names) => this.#aboutFile(node, names),
       variable: (name) => {
         this.compiler.variables.add(name);
         return extend('vars', [name]);
@@ -359,12 +361,29 @@ export class Step {
     return mode === 'first' && !ref.path.includes('|') ? extend(ref.path, ['0', ...names]) : null;
   }
 
-  /** The inside of a template for a file that belongs to the item. @throws Unmappable if there is none */
-  file(name: string): string {
-    const files = this.input?.files ?? {};
+  /**
+   * The inside of a template for a file that belongs to the item, or to that of the node that an expression names.
+   * @throws Unmappable if there is none
+   */
+  file(given: string): string {
+    const named = EARLIER_FILE.exec(given);
+    const [, quoted, plain, member] = named ?? [];
+    const name = member ?? given.replace(/^=(?!.*\{\{)/s, '');
+    const of = quoted ?? plain;
+    const files = (of === undefined ? this.input : this.#find(of)?.ref)?.files ?? {};
     const path = Object.hasOwn(files, name) ? files[name] : undefined;
     if (path === undefined) throw new Unmappable(message('import.no_files'));
     return path;
+  }
+
+  /** A file, or its name or type; null if that is something else, or isn't known. */
+  #aboutFile(node: string | null, [name = '', member, ...rest]: readonly string[]): string | null {
+    const files = (node === null ? this.input : this.#find(node)?.ref)?.files ?? {};
+    const path = Object.hasOwn(files, name) ? files[name] : undefined;
+    if (path === undefined || rest.length > 0) return null;
+    if (member === undefined) return path;
+    const place = FILE_MEMBERS.get(member);
+    return place === undefined ? null : extend(path, [place]);
   }
 
   /** One output with one item that has a file. */
@@ -394,6 +413,16 @@ export class Step {
     return { exit: { id, handle }, ref };
   }
 }
+
+/** What n8n calls the members of a file. */
+const FILE_MEMBERS = new Map([
+  ['fileName', 'name'],
+  ['mimeType', 'type'],
+]);
+
+/** An expression that is a file of this item, or of an earlier node's. */
+const EARLIER_FILE =
+  /^=\s*\{\{\s*(?:\$binary|\$input\.(?:item|first\(\))\.binary|(?:\$\(\s*(?:'([^'\\]+)'|"([^"\\]+)")\s*\))\.(?:item|first\(\))\.binary)\.(\w+)\s*\}\}\s*$/;
 
 /** As much of an invalid expression stays as text. */
 const MAX_SHOWN = 1000;

@@ -27,6 +27,7 @@ import {
 import { VECTORS } from './nodes/vectors.ts';
 import { at, isPart, placeBackLinks, placeholder, skip } from './placeholders.ts';
 import { type N8nNode, type N8nWorkflow, readN8n } from './read.ts';
+import { Repeats } from './repeats.ts';
 import { settingsOf } from './settings.ts';
 import { Step, Unmappable } from './step.ts';
 
@@ -85,6 +86,8 @@ function* clean(workflow: N8nWorkflow, report: Report): Work<N8nWorkflow> {
 
 function* compile(workflow: N8nWorkflow, started: Started, report: Report): Work<Flow> {
   const compiler = new Compiler({ workflow, started, report });
+  const repeats = new Repeats(compiler);
+  compiler.repeats = repeats;
   const triggered: Triggered[] = [];
   for (const trigger of started.triggers) {
     const added = addTrigger(compiler, trigger);
@@ -104,7 +107,7 @@ function* compile(workflow: N8nWorkflow, started: Started, report: Report): Work
     yield 1;
   }
   for (const node of started.order) if (node.kind === 'splitInBatches') compiler.finishBatches(node);
-  placeBackLinks(compiler);
+  placeBackLinks(compiler, repeats);
   yield 1;
   for (const each of triggered) {
     answerWith(compiler, each);

@@ -1,5 +1,6 @@
-import type { JsonValue } from '@millrace/engine';
+import type { JsonObject, JsonValue } from '@millrace/engine';
 import { isJsonObject } from '@millrace/engine';
+import { filesOfCode } from '@millrace/importer-expressions/code-files';
 import { foreignPartOf } from '@millrace/importer-expressions/expressions';
 import { extend, template } from '@millrace/importer-kit/refs';
 import { message } from '@millrace/messages';
@@ -9,6 +10,7 @@ import { forItem, forList, type Handlers } from '../handler.ts';
 import { jsonParam } from '../json-text.ts';
 import { arrayOf, asText, objectOf, textOf } from '../read.ts';
 import { type Step, Unmappable } from '../step.ts';
+import { codeWithFiles, madeFiles } from './code-files.ts';
 import { runPython } from './python.ts';
 
 /** Nodes that decide, shape and compute. */
@@ -24,7 +26,7 @@ export const CORE: Handlers = {
   }),
   code: {
     ...forList(runCode, { collects: true }),
-    takes: ({ parameters }) => (parameters.mode === 'runOnceForEachItem' ? 'item' : 'list'),
+    takes: ({ parameters }) => (runsForEach(parameters) ? 'item' : 'list'),
   },
   function: forList(runCode, { collects: true }),
   functionItem: forItem((step) => codePerItem(step, step.text('functionCode'))),
@@ -198,35 +200,37 @@ function switchByNumber(step: Step): readonly Out[] {
   return cases.map(({ name }) => step.pass(name, id));
 }
 
+/** Code that says so, or that passes the files of each item on: they stay with it in a loop. */
+function runsForEach({ mode, jsCode }: JsonObject): boolean {
+  if (mode === 'runOnceForEachItem') return true;
+  const code = textOf(jsCode) ?? '';
+  return code.includes('binary') && filesOfCode(code)?.isEach === true;
+}
+
 const STATIC_DATA = /\$getWorkflowStaticData|\bgetWorkflowStaticData/;
 
 function runCode(step: Step): readonly Out[] {
   if (step.text('language').startsWith('python')) return runPython(step);
   const given = withoutModules(step.text('jsCode') || step.text('functionCode'));
-  const code = withoutPassedFiles(given);
+  const made = codeWithFiles(step, given);
+  const { code } = made;
   const isPerItem = step.text('mode') === 'runOnceForEachItem';
   const remembers = STATIC_DATA.test(code);
-  const foreign = foreignPartOf(remembers ? code.replace(new RegExp(STATIC_DATA, 'g'), '') : code);
+  const foreign = foreignPartOf(
+    remembers ? made.readable.replace(new RegExp(STATIC_DATA, 'g'), '') : made.readable,
+  );
   if (foreign !== null) throw new Unmappable(message('import.only_in_original', { part: foreign }));
-  const body = `const out = await (async () => {\n${code}\n})();\nconst results = (Array.isArray(out) ? out : [out]).map((each) => each?.json ?? each).filter((each) => each != null);`;
+  const body = `${made.prelude}const out = await (async () => {\n${code}\n})();\nconst results = (Array.isArray(out) ? out : [out]).map((each) => each?.json ?? each).filter((each) => each != null);`;
+  const isSingle = step.input === null || step.input.kind === 'one';
+  const isOne = isSingle && (made.keepsCount || returnsOne(code, isPerItem));
+  if (isOne && !remembers && made.makes.length > 0) return [madeFiles(step, body, made)];
   const path = remembers
     ? codeWithMemory(step, body)
-    : `nodes.${step.addCode(`${body}\nreturn results;`)}.output.result`;
-  const isSingle = step.input === null || step.input.kind === 'one';
-  if (!isSingle || !returnsOne(code, isPerItem)) return [step.many(path)];
+    : `nodes.${step.addCode(`${body}\nreturn results;`, { input: made.input })}.output.result`;
+  if (!isOne) return [step.many(path)];
   const out = step.one(extend(path, ['0']));
-  const files = code === given ? undefined : step.input?.files;
+  const files = made.passes ? step.input?.files : undefined;
   return [files === undefined ? out : { ...out, ref: { ...out.ref, files } }];
-}
-
-/** Where code names the item that it got. */
-const PASSED_FILES =
-  /(?<=[{,]\s*)binary\s*:\s*(?:\$input\s*\.\s*(?:item|first\(\)|all\(\)\s*\[\s*0\s*\])|items\s*\[\s*0\s*\]|item)\s*\??\.\s*binary\b(?:\s*(?:\|\||\?\?)\s*\{\s*\})?\s*(?:,|(?=\}))/g;
-
-/** Code that only passes on the files of its item does so by itself here: they aren't part of what it returns. */
-function withoutPassedFiles(code: string): string {
-  // An item that is another node's is another item.
-  return /\bitem\s*=(?!=)\s*\$\(/.test(code) ? code : code.replace(PASSED_FILES, '');
 }
 
 /** The one thing of a module that the sandbox has as well. */

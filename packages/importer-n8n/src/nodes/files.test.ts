@@ -61,17 +61,131 @@ describe('code of n8n between files', () => {
   });
 
   it.each([
-    'return [{ json: { text: atob($input.item.binary.data.data) } }];',
+    "return [{ json: { text: atob($('Get').first().binary.data.data) } }];",
     "const item = $('Start').first();\nreturn [{ json: {}, binary: item.binary }];",
-  ])("isn't imported where it reads them, or passes on those of other items: %s", (jsCode) => {
+    'for (const item of [1]) { return [{ json: { a: item.binary } }]; }',
+  ])("isn't imported where it reads those of other items: %s", (jsCode) => {
     expect(outcomeOf(between(jsCode), 'Code')).toMatchObject({ kind: 'dropped' });
   });
+});
 
-  it('of lists passes on the items without files, and who reads them is told', () => {
-    const result = between('return $input.all().map((item) => ({ json: item.json, binary: item.binary }));');
-    expect(outcomeOf(result, 'Code')?.kind).toBe('mapped');
-    expect(outcomeOf(result, 'Rows')).toMatchObject({ kind: 'dropped' });
+describe('code of n8n that runs', () => {
+  const GOT = { $file: 'x', name: 'a.txt', type: 'text/plain', size: 2, sha256: '' };
+  const made = (jsCode: string, more: { readonly [name: string]: Sketch } = {}) =>
+    chain({ Start: START, Get: GET, Code: { type: 'code', version: 2, parameters: { jsCode } }, ...more });
+  const ROWS: Sketch = { type: 'extractFromFile', parameters: { operation: 'csv' } };
+
+  /** What the code makes of one item with a file whose content is "hi". */
+  async function outputOf(result: ReturnType<typeof made>): Promise<unknown> {
+    const { code, input } = configOf(result, 'Code') ?? {};
+    const filled = JSON.parse(
+      JSON.stringify(input)
+        .replaceAll('{{nodes.code_file.output.base64}}', 'aGk=')
+        .replaceAll('{{nodes.get.output.body.name}}', GOT.name)
+        .replaceAll('{{nodes.get.output.body.type}}', GOT.type),
+    );
+    const compiled: (given: unknown) => Promise<unknown> = new Function(
+      'input',
+      `return (async () => {${String(code)}})();`,
+    ) as never;
+    return JSON.parse(JSON.stringify(await compiled(filled)));
+  }
+
+  it.each([
+    'return [{ json: { text: atob($input.item.binary.data.data), name: $input.first().binary.data.fileName } }];',
+    'const item = $input.all()[0];\nconst { data } = item.binary;\nreturn [{ json: { text: atob(data.data), name: data.fileName } }];',
+    'return items.map((each) => ({ json: { text: atob(each.binary.data.data), name: each.binary.data.fileName } }));',
+    'const bytes = await this.helpers.getBinaryDataBuffer(0, "data");\nreturn { json: { text: bytes.toString(), name: $binary.data.fileName } };',
+  ])('gets the content of a file: %s', async (jsCode) => {
+    const result = made(jsCode, { Rows: ROWS });
+    expect(configOf(result, 'Code: file')).toEqual({ file: '{{nodes.get.output.body}}', format: 'base64' });
+    expect(await outputOf(result)).toEqual([{ text: 'hi', name: 'a.txt' }]);
   });
+
+  it.each([
+    "return [{ json: { a: 1 }, binary: { out: { data: Buffer.from('x,y').toString('base64'), fileName: 'b.csv', mimeType: 'text/csv' } } }];",
+    "const out = await this.helpers.prepareBinaryData(Buffer.from('x,y'), 'b.csv', 'text/csv');\nreturn { json: { a: 1 }, binary: { out } };",
+  ])('makes files, which the next node reads: %s', async (jsCode) => {
+    const read = { ...ROWS, parameters: { operation: 'csv', binaryPropertyName: 'out' } };
+    const result = made(jsCode, { Rows: read });
+    expect(await outputOf(result)).toEqual({
+      results: [{ a: 1 }],
+      files: { out: { data: 'eCx5', fileName: 'b.csv', mimeType: 'text/csv' } },
+    });
+    expect(configOf(result, 'Code: file')).toEqual({
+      format: 'base64',
+      name: '{{nodes.code.output.result.files.out.fileName | default: "file.bin"}}',
+      data: '{{nodes.code.output.result.files.out.data}}',
+    });
+    expect(configOf(result, 'Rows')?.file).toBe('{{nodes.code_file.output.file}}');
+  });
+
+  it('makes no file that it makes only sometimes', () => {
+    const jsCode =
+      "if ($json.a) return [{ json: {}, binary: { data: { data: 'aGk=' } } }];\nreturn [{ json: {} }];";
+    expect(outcomeOf(made(jsCode, { Rows: ROWS }), 'Rows')).toMatchObject({ kind: 'dropped' });
+  });
+
+  it('passes on the file of each item of a list, and of the items themselves', () => {
+    const list = {
+      Start: START,
+      List: { type: 'splitOut', parameters: { fieldToSplitOut: 'list' } },
+      Get: GET,
+    };
+    const code = (jsCode: string): Sketch => ({ type: 'code', version: 2, parameters: { jsCode } });
+    const each = chain({
+      ...list,
+      Code: code('return $input.all().map((item) => ({ json: { a: 1 }, binary: item.binary }));'),
+      Rows: ROWS,
+    });
+    expect(configOf(each, 'Rows')?.file).toBe('{{nodes.get.output.body}}');
+    const all = chain({
+      ...list,
+      Code: code('return $input.all().map((item, at) => ({ json: { at }, binary: item.binary }));'),
+      Rows: ROWS,
+    });
+    expect(outcomeOf(all, 'Rows')).toMatchObject({ kind: 'dropped' });
+    const same = made('console.log($json.a);\nreturn $input.all();', { Rows: ROWS });
+    expect(configOf(same, 'Rows')?.file).toBe('{{nodes.get.output.body}}');
+  });
+});
+
+it('expressions name the file of an earlier node, and read its name and type', () => {
+  const result = chain({
+    Start: START,
+    Get: {
+      ...GET,
+      parameters: { ...GET.parameters, options: { response: { response: { responseFormat: 'file' } } } },
+    },
+    Ask: {
+      type: 'httpRequest',
+      version: 4.2,
+      parameters: { url: '=https://example.com/{{ $binary.data.fileName }}' },
+    },
+    Set: {
+      type: 'set',
+      version: 3.4,
+      parameters: {
+        assignments: {
+          assignments: [{ name: 'type', type: 'string', value: "={{ $('Get').item.binary.data.mimeType }}" }],
+        },
+      },
+    },
+    Send: {
+      type: 'telegram',
+      parameters: {
+        operation: 'sendPhoto',
+        chatId: '1',
+        binaryData: true,
+        binaryPropertyName: "={{ $('Get').item.binary.data }}",
+      },
+    },
+    Rows: { type: 'extractFromFile', parameters: { operation: 'csv', binaryPropertyName: '=nothing' } },
+  });
+  expect(configOf(result, 'Ask')?.url).toMatch(/^https:\/\/example.com\/\{\{nodes\.get\.output\.body\.name/);
+  expect(configOf(result, 'Set')?.values).toEqual({ type: '{{nodes.get.output.body.type}}' });
+  expect(configOf(result, 'Send')?.body).toMatchObject({ photo: '{{nodes.get.output.body}}' });
+  expect(outcomeOf(result, 'Rows')).toMatchObject({ kind: 'dropped' });
 });
 
 describe('files of n8n', () => {

@@ -1,4 +1,5 @@
 import type { JsonValue } from '@millrace/engine';
+import { type CodeFiles, filesOfCode } from '@millrace/importer-expressions/code-files';
 import { inUrl, template } from '@millrace/importer-kit/refs';
 import { message } from '@millrace/messages';
 import type { Compiler, Out } from '../compiler.ts';
@@ -240,15 +241,42 @@ export function feedsFile({ started, workflow }: Compiler, node: N8nNode): boole
       const next = workflow.nodes.get(link.to);
       if (link.from !== at || next === undefined || seen.has(next.name)) continue;
       seen.add(next.name);
-      if (readsFile(next)) return true;
-      if (PASSES_ON.has(next.kind) || passesFilesOn(next)) open.push(next.name);
+      if (readsFile(next) || readsContent(next)) return true;
+      if (PASSES_ON.has(next.kind) || passesFilesOn(next) || keepsFiles(next)) open.push(next.name);
     }
   return false;
 }
 
+/** Each code is read once, however many requests come before it. */
+const READ = new WeakMap<N8nNode, CodeFiles | null>();
+
+function codeFilesOf(node: N8nNode): CodeFiles | null {
+  if (node.kind !== 'code') return null;
+  const known = READ.get(node);
+  if (known !== undefined) return known;
+  const found = filesOfCode(asText(node.parameters.jsCode));
+  READ.set(node, found);
+  return found;
+}
+
 /** Whether code passes on the files that its items have. */
-function passesFilesOn({ kind, parameters }: N8nNode): boolean {
-  return kind === 'code' && /\.\s*binary\b/.test(asText(parameters.jsCode));
+function passesFilesOn(node: N8nNode): boolean {
+  const found = codeFilesOf(node);
+  return found !== null && (found.passes || /\.\s*binary\b/.test(asText(node.parameters.jsCode)));
+}
+
+/** Whether code reads the content of a file of its items. */
+function readsContent(node: N8nNode): boolean {
+  const found = codeFilesOf(node);
+  if (found === null || found.reads === 'others') return false;
+  return /\bgetBinaryDataBuffer\b|\bbinary\b[^;\n]*\.\s*data\b/.test(asText(node.parameters.jsCode));
+}
+
+/** Whether fields that are set are added to an item that keeps its files. */
+function keepsFiles({ kind, version, parameters }: N8nNode): boolean {
+  if (kind !== 'set') return false;
+  const strips = parameterAt(parameters, 'options.stripBinary') ?? version >= 3.4;
+  return strips !== true && parameterAt(parameters, 'options.includeBinary') !== false;
 }
 
 const PASSES_ON = new Set(['if', 'switch', 'filter', 'noOp', 'merge', 'wait']);

@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '@millrace/engine';
-import { template } from '@millrace/importer-kit/refs';
+import { insideOf, template } from '@millrace/importer-kit/refs';
 import { message } from '@millrace/messages';
 import type { Out } from '../compiler.ts';
 import { forItem, type Handlers } from '../handler.ts';
@@ -21,13 +21,12 @@ function editImage(step: Step): readonly Out[] {
   const file = template(step.file(name));
   if (operation === 'information') {
     const id = step.add('file.image', { operation: 'info', file });
-    return [
-      step.one(`nodes.${id}.output`, {
-        format: ['format'],
-        'size.width': ['width'],
-        'size.height': ['height'],
-      }),
-    ];
+    const out = step.one(`nodes.${id}.output`, {
+      format: ['format'],
+      'size.width': ['width'],
+      'size.height': ['height'],
+    });
+    return [step.withFile(out, name, insideOf(file) ?? '')];
   }
   const steps =
     operation === 'multiStep' ? stepsOf(step.raw('operations.operations')) : [operationOf(step, operation)];

@@ -19,6 +19,8 @@ export interface ServiceCall {
 const RESHAPED: { readonly [name: string]: string } = {
   airtable: '({ id: each.id, createdTime: each.createdTime, ...each.fields })',
   reddit: 'each.data',
+  pipedrive: '({ result_score: each.result_score, ...each.item })',
+  grist: '({ id: each.id, ...each.fields })',
 };
 
 /** The request that an operation of a known service comes down to. */
@@ -43,7 +45,8 @@ export function serviceCall(step: Step, service: Service): ServiceCall {
     config.body_type = 'multipart';
     config.body = Object.fromEntries(Object.entries(body).map(([each, value]) => [each, asText(value)]));
   }
-  if (service.headers !== undefined) config.headers = { ...service.headers };
+  const headers = filled(step, service.headers ?? null);
+  if (headers !== undefined && isJsonObject(headers)) config.headers = { ...headers };
   return { config, operation };
 }
 

@@ -117,6 +117,29 @@ export const CONVERTERS: {
     if (step.text('shareMediaCategory', 'NONE') === 'IMAGE') throw new Unmappable(message('import.no_files'));
     return step.param(path, '');
   },
+  comma: (step, path) => {
+    const value = step.param(path);
+    return Array.isArray(value) ? value.map(asText).join(',') : (value ?? undefined);
+  },
+  // n8n keeps values in one field, separated by commas; the service takes a list of them for each column.
+  grist_filter: (step, path) => {
+    const each = arrayOf(step.raw(path)).map(objectOf);
+    if (each.length === 0) return undefined;
+    const parts = each.map(
+      ({ field, values }) =>
+        `[${JSON.stringify(asText(field))}]: String(${step.source(values)}).split(',').map((value) => value.trim())`,
+    );
+    return step.computed(`JSON.stringify({ ${parts.join(', ')} })`);
+  },
+  grist_fields: (step) =>
+    step.text('dataToSend', 'defineInNode') === 'autoMapInputs'
+      ? step.item()
+      : pairsAt(step, 'fieldsToSend.properties', 'fieldId', 'fieldValue'),
+  bubble_fields: (step, path) => pairsAt(step, path, 'key', 'value'),
+  brevo_people: (step, path) =>
+    step.computed(
+      `String(${step.source(step.raw(path) ?? '')}).split(',').map((address) => ({ email: address.trim() }))`,
+    ),
   erpnext_fields: (step) => pairsAt(step, 'properties.customProperty', 'field', 'value'),
   perspective: (step) =>
     Object.fromEntries(

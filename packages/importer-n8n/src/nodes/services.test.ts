@@ -103,6 +103,48 @@ describe('the call of a service', () => {
       { filters: { tags: 'live' } },
       { url: '{{vars.n8n_url}}/api/v1/workflows', query: { tags: 'live', limit: '250' } },
     ],
+    [
+      'homeAssistant',
+      {
+        resource: 'service',
+        operation: 'call',
+        domain: 'script',
+        service: 'announce',
+        serviceAttributes: { attributes: [{ name: 'message', value: '={{ $json.text }}' }] },
+      },
+      {
+        method: 'POST',
+        url: '{{vars.homeassistant_url}}/api/services/script/announce',
+        body: { message: '{{trigger.data.text}}' },
+      },
+    ],
+    [
+      'xero',
+      { operation: 'getAll', organizationId: 't1', options: { statuses: ['PAID', 'DRAFT'] } },
+      {
+        url: 'https://api.xero.com/api.xro/2.0/Invoices',
+        headers: { 'Xero-Tenant-Id': 't1' },
+        query: { Statuses: 'PAID,DRAFT' },
+      },
+    ],
+    [
+      'grist',
+      {
+        docId: 'd',
+        tableId: 't',
+        operation: 'create',
+        fieldsToSend: { properties: [{ fieldId: 'A', fieldValue: '={{ $json.a }}' }] },
+      },
+      {
+        url: 'https://docs.getgrist.com/api/docs/d/tables/t/records',
+        body: { records: [{ fields: { A: '{{trigger.data.a}}' } }] },
+      },
+    ],
+    [
+      'n8n-nodes-chatwork.chatwork',
+      { resource: 'message', operation: 'create', roomId: '7', body: 'Hi' },
+      { url: 'https://api.chatwork.com/v2/rooms/7/messages', body: { body: 'Hi' }, body_type: 'form' },
+    ],
   ])('%s', (type, parameters, config) => {
     const result = imported(type, parameters);
     expect(configOf(result, 'Here')).toMatchObject(config);

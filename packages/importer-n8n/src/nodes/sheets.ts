@@ -83,6 +83,29 @@ return filters.length === 0 ? rows : rows.filter((row) => filters.${combine}(({ 
   return [step.many(`nodes.${rows}.output.result`)];
 }
 
+/** What one request does, for a tool: all rows are read, or a row is added. @throws Unmappable */
+export function sheetRequest(step: Step): { [name: string]: JsonValue } {
+  const operation = step.text('operation', 'read');
+  step.approximate(message('import.called_by_hand'));
+  step.approximate(message('import.choose_credential'));
+  if (operation === 'read' || operation === 'lookup') {
+    step.approximate(message('import.sheet_as_lists'));
+    return { url: rangeUrl(step), auth: AUTH };
+  }
+  const schema = arrayOf(step.raw('columns.schema')).map((each) => textOf(objectOf(each).id) ?? '');
+  const row = fieldsOf(step);
+  const isKnown = isJsonObject(row) && Object.keys(row).every((name) => schema.includes(name));
+  if (operation !== 'append' || !isKnown) throw new Unmappable(message('import.tool_of_several'));
+  step.approximate(message('import.sheet_order'));
+  return {
+    method: 'POST',
+    url: `${rangeUrl(step)}:append`,
+    auth: AUTH,
+    query: { valueInputOption: step.text('options.cellFormat', 'USER_ENTERED') },
+    body: { values: [schema.map((name) => row[name] ?? '')] },
+  };
+}
+
 function fieldsOf(step: Step): JsonValue {
   if (step.raw('columns') !== undefined) return columnsAt(step, 'columns');
   const fields = step.raw('fieldsUi.fieldValues') ?? step.raw('fieldsUi.values');

@@ -135,10 +135,36 @@ describe("n8n's MongoDB", () => {
         upsert: true,
       },
     ],
+    [
+      { operation: 'update', collection: 'c', updateKey: '=id', fields: '=name' },
+      {
+        filter: { id: '{{nodes.item.output.id}}' },
+        update: { $set: { name: '{{nodes.item.output.name}}' } },
+      },
+    ],
+    [
+      { operation: 'insert', collection: 'c', fields: '={{ Object.keys($json).join(",") }}' },
+      { operation: 'insert', documents: ['{{nodes.store_values.output.result.value_1}}'] },
+    ],
   ])('%o', (parameters, config) => {
     const result = imported('mongoDb', parameters);
     expect(configOf(result, 'Store')).toMatchObject({ credential_id: 0, collection: 'c', ...config });
     const problems = findProblems(flowOf(result), registry).map(({ code }) => code);
     expect(problems.filter((code) => code !== 'empty_config')).toEqual([]);
   });
+});
+
+it('MongoDB fields that an expression names are picked from the item', async () => {
+  const result = imported('mongoDb', {
+    operation: 'update',
+    collection: 'c',
+    updateKey: 'id',
+    fields: "={{ Object.keys($json).join(', ') }}",
+  });
+  const { code } = configOf(result, 'Store: values') ?? {};
+  const compiled: (input: unknown) => { readonly value_1: unknown } = new Function(
+    'input',
+    String(code),
+  ) as never;
+  expect(compiled({ json: { id: 1, name: 'Ada', at: 2 } }).value_1).toEqual({ name: 'Ada', at: 2 });
 });

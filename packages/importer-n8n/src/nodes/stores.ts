@@ -115,8 +115,10 @@ export function mongodb(step: Step) {
       return [step.one(`nodes.${add({ operation: 'insert', documents: [fieldsOf(step)] })}.output`)];
     case 'update':
     case 'findOneAndUpdate': {
-      const key = step.text('updateKey', 'id');
-      const { [key]: value = null, ...others } = fieldsOf(step, key);
+      const key = step.text('updateKey', 'id').replace(/^=(?!.*\{\{)/, '');
+      if (key.startsWith('=')) throw new Unmappable(message('import.name_is_expression', { name: key }));
+      const others = fieldsOf(step, key);
+      const value = fieldAt(step, key);
       const upsert = step.raw('upsert') === true;
       const id = add({ operation: 'update', filter: { [key]: value }, update: { $set: others }, upsert });
       return [step.one(`nodes.${id}.output`)];
@@ -126,14 +128,28 @@ export function mongodb(step: Step) {
   }
 }
 
-/** The fields that the node names, from the item. */
-function fieldsOf(step: Step, ...more: readonly string[]): { [name: string]: JsonValue } {
-  const named = step.raw('fields');
-  if (typeof named !== 'string' || named.startsWith('=')) {
-    throw new Unmappable(message('import.not_json', { parameter: 'fields' }));
+/** The fields that the node names, from the item; computed if an expression names them. @param without a field that is left out */
+function fieldsOf(step: Step, without: string | null = null): JsonValue {
+  const given = step.raw('fields');
+  if (typeof given !== 'string') throw new Unmappable(message('import.not_json', { parameter: 'fields' }));
+  if (given.startsWith('=') && given.includes('{{')) {
+    const names = `String(${step.source(given)}).split(',').map((name) => name.trim())`;
+    const kept = `name !== '' && name !== ${JSON.stringify(without)}`;
+    return step.computed(
+      `Object.fromEntries(${names}.filter((name) => ${kept}).map((name) => [name, $json[name] ?? null]))`,
+    );
   }
-  const names = [...named.split(','), ...more].map((name) => name.trim()).filter((name) => name !== '');
-  return Object.fromEntries(names.map((name) => [name, step.value(`={{ $json[${JSON.stringify(name)}] }}`)]));
+  const names = given
+    .replace(/^=/, '')
+    .split(',')
+    .map((name) => name.trim());
+  return Object.fromEntries(
+    names.filter((name) => name !== '' && name !== without).map((name) => [name, fieldAt(step, name)]),
+  );
+}
+
+function fieldAt(step: Step, name: string): JsonValue {
+  return step.value(`={{ $json[${JSON.stringify(name)}] }}`);
 }
 
 /** n8n's Kafka node, which sends the item or a text. */

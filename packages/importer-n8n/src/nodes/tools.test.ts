@@ -72,13 +72,47 @@ describe('nodes that an agent calls', () => {
     ]);
   });
 
+  it('read a sheet, and add rows to it, with one request', () => {
+    const sheet = (more: JsonObject) =>
+      withTool({
+        type: 'googleSheetsTool',
+        version: 4.5,
+        parameters: {
+          documentId: { __rl: true, value: 'a', mode: 'id' },
+          sheetName: { __rl: true, value: 'S', mode: 'name' },
+          ...more,
+        },
+      });
+    const url = 'https://sheets.googleapis.com/v4/spreadsheets/a/values/S';
+    const reading = sheet({});
+    expect(toolIn(reading)).toMatchObject({ type: 'http.request', config: { url } });
+    expect(outcomeOf(reading, 'Look up')).toMatchObject({ kind: 'approximated' });
+    const adding = (names: readonly string[]) =>
+      sheet({
+        operation: 'append',
+        columns: {
+          mappingMode: 'defineBelow',
+          value: { B: "={{ $fromAI('note', 'What to note') }}" },
+          schema: names.map((id) => ({ id })),
+        },
+      });
+    expect(toolIn(adding(['A', 'B']))).toMatchObject({
+      config: { method: 'POST', url: `${url}:append`, body: { values: [['', '{{args.note}}']] } },
+      parameters: { required: ['note'] },
+    });
+    // Where the column is isn't known.
+    expect(outcomeOf(adding(['A']), 'Look up')).toMatchObject({ kind: 'dropped' });
+  });
+
   it('are dropped, with nothing left of them, if they would be several nodes or wait', () => {
     const sheet = withTool({
       type: 'googleSheetsTool',
       version: 4.5,
       parameters: {
+        operation: 'update',
         documentId: { __rl: true, value: 'a', mode: 'id' },
         sheetName: { __rl: true, value: 'S', mode: 'name' },
+        columns: { value: { A: '1' }, matchingColumns: ['A'] },
       },
     });
     expect(outcomeOf(sheet, 'Look up')).toMatchObject({ reason: { key: 'import.tool_of_several' } });

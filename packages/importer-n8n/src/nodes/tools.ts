@@ -11,6 +11,7 @@ import { isServer, mcpServers } from './mcp.ts';
 import { AUTH, partParam } from './parts.ts';
 import { serviceCall } from './service-call.ts';
 import { SERVICES } from './services.ts';
+import { sheetRequest } from './sheets.ts';
 import { vectorTool } from './vectors.ts';
 
 type Tool = { readonly [name: string]: JsonValue };
@@ -237,6 +238,10 @@ function nodeTool(step: Step, node: N8nNode, make: Make, callable: Handlers): To
   inner.toolArguments = [];
   if (kind === 'httpRequest') {
     const config = requestConfig(inner);
+    return computedBefore(step, inner, make('http.request', config, schemaOf(inner.toolArguments)));
+  }
+  if (kind === 'googleSheets') {
+    const config = sheetRequest(inner);
     return computedBefore(step, inner, make('http.request', config, schemaOf(inner.toolArguments)));
   }
   const service = Object.hasOwn(SERVICES, kind) ? SERVICES[kind] : undefined;
