@@ -3,6 +3,7 @@ import { createServer, type Server, type Socket } from 'node:net';
 import { createServer as createTlsServer } from 'node:tls';
 import { Group } from './group.ts';
 import { answerMember } from './members.ts';
+import { type Partition, takeBatches } from './partition.ts';
 import { type Account, saslServer } from './sasl.ts';
 import { batchOf, In, Out, type TestRecord } from './wire.ts';
 
@@ -24,13 +25,6 @@ const APIS: { readonly [name: string]: readonly [key: number, min: number, max: 
   SaslAuthenticate: [36, 0, 0],
 };
 const NAMES = new Map(Object.entries(APIS).map(([name, [key]]) => [key, name]));
-
-/** A partition as it is stored: batches in the order of their offsets. */
-interface Partition {
-  readonly batches: { first: number; last: number; bytes: Buffer; time: number }[];
-  start: number;
-  end: number;
-}
 
 interface ClusterOptions {
   /** Brokers; partitions are led by them in turn. */
@@ -385,17 +379,4 @@ interface Session {
   readonly broker: number;
   isSignedIn: boolean;
   sasl: ReturnType<typeof saslServer> | null;
-}
-
-/** Whole batches from the one with the offset on; the first one even if it is larger than what was asked for. */
-function takeBatches({ batches }: Partition, offset: number, max: number, mayExceed: boolean): Buffer {
-  const taken: Buffer[] = [];
-  let size = 0;
-  for (const { last, bytes } of batches) {
-    if (last < offset) continue;
-    if (size + bytes.length > max && !(mayExceed && size === 0)) break;
-    taken.push(bytes);
-    size += bytes.length;
-  }
-  return Buffer.concat(taken);
 }
