@@ -1,5 +1,7 @@
+import { compileFunction } from 'node:vm';
 import { problemsOf } from '@millrace/importer';
 import { describe, expect, it } from 'vitest';
+import { asText } from '../read.ts';
 import { configOf, flowOf, n8n, outcomeOf, read, type Sketch, START } from '../testing.ts';
 
 const GET: Sketch = { type: 'httpRequest', version: 4.2, parameters: { url: 'https://files.example.com/a' } };
@@ -84,11 +86,8 @@ describe('code of n8n that runs', () => {
         .replaceAll('{{nodes.get.output.body.name}}', GOT.name)
         .replaceAll('{{nodes.get.output.body.type}}', GOT.type),
     );
-    const compiled: (given: unknown) => Promise<unknown> = new Function(
-      'input',
-      `return (async () => {${String(code)}})();`,
-    ) as never;
-    return JSON.parse(JSON.stringify(await compiled(filled)));
+    const compiled = compileFunction(`return (async () => {${asText(code)}})();`, ['input']);
+    return JSON.parse(JSON.stringify(await (compiled(filled) as Promise<unknown>)));
   }
 
   it.each([

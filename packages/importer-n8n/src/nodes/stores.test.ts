@@ -1,6 +1,8 @@
+import { compileFunction } from 'node:vm';
 import { findProblems, type JsonObject } from '@millrace/engine';
 import { registry } from '@millrace/nodes';
 import { describe, expect, it } from 'vitest';
+import { asText } from '../read.ts';
 import { configOf, flowOf, n8n, outcomeOf, read, START } from '../testing.ts';
 
 function imported(type: string, parameters: JsonObject) {
@@ -162,9 +164,6 @@ it('MongoDB fields that an expression names are picked from the item', async () 
     fields: "={{ Object.keys($json).join(', ') }}",
   });
   const { code } = configOf(result, 'Store: values') ?? {};
-  const compiled: (input: unknown) => { readonly value_1: unknown } = new Function(
-    'input',
-    String(code),
-  ) as never;
-  expect(compiled({ json: { id: 1, name: 'Ada', at: 2 } }).value_1).toEqual({ name: 'Ada', at: 2 });
+  const compiled = compileFunction(asText(code), ['input']);
+  expect(compiled({ json: { id: 1, name: 'Ada', at: 2 } })).toEqual({ value_1: { name: 'Ada', at: 2 } });
 });
