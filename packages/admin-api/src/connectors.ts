@@ -66,7 +66,7 @@ export const CONNECTOR_ENDPOINTS = {
       'Save the next workflows that run with an earlier revision as new versions with the newest one, in steps of 20. Those that would get problems stay as they are',
     body: Closed({
       /** `next` of the step before; 0: the first step. */
-      after: Type.Integer({ minimum: 0 }),
+      after: Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }),
     }),
     response: Closed({
       saved: Type.Integer({ minimum: 0 }),

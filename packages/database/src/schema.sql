@@ -142,7 +142,7 @@ CREATE OR REPLACE FUNCTION public.find_near_embeddings(of_organisation bigint, o
 AS $function$
 DECLARE
   home name := vector_schema();
-  index_row vector_indexes;
+  index_row record;
 BEGIN
   SELECT * INTO STRICT index_row FROM vector_indexes WHERE organisation_id = of_organisation AND collection = of_collection;
   PERFORM set_config('hnsw.ef_search', least(1000, greatest(40, candidates))::text, true),

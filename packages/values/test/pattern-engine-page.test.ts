@@ -1,7 +1,13 @@
-import { expect, test, vi } from 'vitest';
+import { afterAll, expect, test, vi } from 'vitest';
 
 // As in the build of the admin area.
 vi.mock('../src/pattern-engine.ts', () => import('../src/pattern-engine-page.ts'));
+
+// Files share modules: another one may have loaded them already, and the next one must not find these.
+vi.resetModules();
+afterAll(() => {
+  vi.resetModules();
+});
 
 const { searchForPattern } = await import('../src/pattern.ts');
 const { loadPatternEngine } = await import('../src/pattern-engine-page.ts');

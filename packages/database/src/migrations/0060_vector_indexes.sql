@@ -90,7 +90,7 @@ CREATE FUNCTION find_near_embeddings(of_organisation bigint, of_collection text,
 RETURNS TABLE (found_key text, found_vector bytea) LANGUAGE plpgsql AS $$
 DECLARE
   home name := vector_schema();
-  index_row vector_indexes;
+  index_row record;
 BEGIN
   SELECT * INTO STRICT index_row FROM vector_indexes WHERE organisation_id = of_organisation AND collection = of_collection;
   PERFORM set_config('hnsw.ef_search', least(1000, greatest(40, candidates))::text, true),
