@@ -3,6 +3,7 @@ import { importWorkflow } from '@millrace/importer';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type Sketch as DifySketch, dify } from '../../../importer-chatflows/src/dify/testing.ts';
 import { agentflow, type Sketch } from '../../../importer-chatflows/src/flowise/testing.ts';
+import { runImported } from './imported-run.ts';
 import { openWorld, type World } from './world.ts';
 
 let world: World;
@@ -15,20 +16,7 @@ beforeEach(() => {
   world.outside.on('POST /*', ({ body }) => ({ body: { got: body } }));
 });
 
-/** Imports it without anything dropped, stores it and runs it. */
-async function run(original: JsonValue, input: JsonValue) {
-  const read = importWorkflow(original, { limits: { nodes: 200, depth: 100 }, name: 'x' });
-  if ('fault' in read) throw new Error(read.fault.code);
-  expect(read.result.outcomes.filter(({ kind }) => kind === 'dropped')).toEqual([]);
-  const { key, service } = world;
-  const created = await service.api('POST', '/workflows', { key, body: { ...read.result.workflow } });
-  expect(created.status, created.text).toBe(201);
-  expect(created.json.problems).toEqual([]);
-  const execution = await world.finished(await world.execute(created.json.id, input));
-  expect(execution.error, JSON.stringify(execution.error)).toBeUndefined();
-  return execution;
-}
-
+const run = (original: JsonValue, input: JsonValue) => runImported(world, original, input);
 const bodies = (line: string) => world.outside.to(line).map(({ body }) => body);
 
 describe('an imported workflow of Dify', () => {

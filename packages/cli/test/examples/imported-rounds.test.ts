@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from '@millrace/engine';
-import { importWorkflow } from '@millrace/importer';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { runImported } from './imported-run.ts';
 import { type OriginalLink, type OriginalNode, originalOf } from './n8n-original.ts';
 import { openWorld, type World } from './world.ts';
 
@@ -13,20 +13,8 @@ beforeEach(() => world.outside.forget());
 
 const VERSIONS = { httpRequest: 4.2, set: 3.4, if: 2.2, code: 2, wait: 1.1 };
 
-/** Imports it without anything dropped, and runs it. */
-async function run(nodes: readonly OriginalNode[], links: readonly OriginalLink[], input: JsonValue = {}) {
-  const original = originalOf('Imported', VERSIONS, nodes, links);
-  const read = importWorkflow(original, { limits: { nodes: 200, depth: 100 }, name: 'x' });
-  if ('fault' in read) throw new Error(read.fault.code);
-  expect(read.result.outcomes.filter(({ kind }) => kind === 'dropped')).toEqual([]);
-  const { key, service } = world;
-  const created = await service.api('POST', '/workflows', { key, body: { ...read.result.workflow } });
-  expect(created.status, created.text).toBe(201);
-  expect(created.json.problems).toEqual([]);
-  const execution = await world.finished(await world.execute(created.json.id, input));
-  expect(execution.error, JSON.stringify(execution.error)).toBeUndefined();
-  return execution;
-}
+const run = (nodes: readonly OriginalNode[], links: readonly OriginalLink[], input?: JsonValue) =>
+  runImported(world, originalOf('Imported', VERSIONS, nodes, links), input);
 
 function post(path: string, body: string): JsonObject {
   const url = `${world.outside.url}${path}`;

@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from '@millrace/engine';
-import { importWorkflow } from '@millrace/importer';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { runImported } from './imported-run.ts';
 import { type OriginalLink, type OriginalNode, originalOf } from './n8n-original.ts';
 import { openWorld, type World } from './world.ts';
 
@@ -24,17 +24,8 @@ async function run(parameters: JsonObject, items: readonly JsonObject[] = [{}]):
     ['All', 'aggregate', { aggregate: 'aggregateAllItemData', destinationFieldName: 'rows' }],
   ];
   const links: OriginalLink[] = ['Start > Items', 'Items > Table', 'Table > All'];
-  const read = importWorkflow(originalOf('Tables', { code: 2, dataTable: 1, aggregate: 1 }, nodes, links), {
-    limits: { nodes: 200, depth: 100 },
-    name: 'x',
-  });
-  if ('fault' in read) throw new Error(read.fault.code);
-  expect(read.result.outcomes.filter(({ kind }) => kind === 'dropped')).toEqual([]);
-  const { key, service } = world;
-  const created = await service.api('POST', '/workflows', { key, body: { ...read.result.workflow } });
-  expect([created.status, created.json.problems], created.text).toEqual([201, []]);
-  const execution = await world.finished(await world.execute(created.json.id, {}));
-  expect(execution.error, JSON.stringify(execution.error)).toBeUndefined();
+  const versions = { code: 2, dataTable: 1, aggregate: 1 };
+  const execution = await runImported(world, originalOf('Tables', versions, nodes, links));
   const ends = Object.values(execution.node_outputs as { [id: string]: { output?: JsonObject } });
   return ends.flatMap(({ output }) => (output?.rows === undefined ? [] : [output.rows]))[0] ?? [];
 }

@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from '@millrace/engine';
-import { importWorkflow } from '@millrace/importer';
 import { send } from '@millrace/testing/api';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { runImported, storeImported } from './imported-run.ts';
 import { type OriginalLink, type OriginalNode, originalOf } from './n8n-original.ts';
 import { openWorld, type World } from './world.ts';
 
@@ -47,24 +47,8 @@ function isMore(left: string, right: number): JsonObject {
   };
 }
 
-/** Imports it without anything dropped, and stores it. */
-async function store(workflow: JsonObject): Promise<number> {
-  const read = importWorkflow(workflow, { limits: { nodes: 200, depth: 100 }, name: 'x' });
-  if ('fault' in read) throw new Error(read.fault.code);
-  expect(read.result.outcomes.filter(({ kind }) => kind === 'dropped')).toEqual([]);
-  const { key, service } = world;
-  const created = await service.api('POST', '/workflows', { key, body: { ...read.result.workflow } });
-  expect(created.status, created.text).toBe(201);
-  expect(created.json.problems).toEqual([]);
-  return created.json.id;
-}
-
-async function run(workflow: JsonObject, input: JsonValue = {}) {
-  const execution = await world.finished(await world.execute(await store(workflow), input));
-  expect(execution.error, JSON.stringify(execution.error)).toBeUndefined();
-  return execution;
-}
-
+const store = (workflow: JsonObject) => storeImported(world, workflow);
+const run = (workflow: JsonObject, input?: JsonValue) => runImported(world, workflow, input);
 const bodies = (line: string) => world.outside.to(line).map(({ body }) => body);
 
 describe('an imported n8n workflow', () => {
