@@ -105,25 +105,32 @@ function leaveOutLogTexts(): Plugin {
   };
 }
 
-/** Parts of components that no page uses. They come with the component, since they are its members (`Menu.Search`). */
+/** Members of components that no page uses. They come with the component (`Menu.Search`). */
+const UNUSED_MEMBERS: { readonly [component: string]: string } = {
+  AppShell: 'Aside|Footer|ResizeHandle',
+  Menu: 'Sub|Search|CheckboxItem|CheckboxGroup|RadioItem|RadioGroup|ContextMenu',
+  Popover: 'ContextMenu',
+  Tooltip: 'Floating',
+};
+const UNUSED_OF = Object.entries(UNUSED_MEMBERS);
+
+/** Their modules, and what only they need. */
 const UNUSED = new RegExp(
   [
-    '@mantine/core/esm/components/Menu/Menu(?:Sub|Search|CheckboxItem|CheckboxGroup|RadioItem|RadioGroup|ContextMenu)',
-    '@mantine/core/esm/components/(?:Popover/PopoverContextMenu|Tooltip/TooltipFloating)',
-    '@mantine/core/esm/components/AppShell/AppShell(?:Aside|Footer|ResizeHandle)',
-    '@mantine/core/esm/components/AppShell/AppShellMediaStyles/assign-(?:aside|footer)-variables',
+    ...UNUSED_OF.map(([of, members]) => `${of}/${of}(?:${members})`),
+    'AppShell/AppShellMediaStyles/assign-(?:aside|footer)-variables',
   ]
-    .map((folder) => `${folder}/[\\w-]+\\.mjs$`)
+    .map((folder) => `@mantine/core/esm/components/${folder}/[\\w-]+\\.mjs$`)
     .join('|'),
 );
 
-/** The same in the code of pages. */
-const UNUSED_MEMBER =
-  /\b(?:Menu\.(?:Sub|Search|CheckboxItem|CheckboxGroup|RadioItem|RadioGroup|ContextMenu)|Popover\.ContextMenu|Tooltip\.Floating|AppShell\.(?:Aside|Footer|ResizeHandle))\b/;
+/** Their names in the code of pages. */
+const UNUSED_MEMBER = new RegExp(UNUSED_OF.map(([of, members]) => `\\b${of}\\.(?:${members})\\b`).join('|'));
 
 /** What may import them: the component whose members they are, each other, and the list of everything. */
-const MAY_IMPORT_UNUSED =
-  /@mantine\/core\/esm\/(?:index\.mjs$|components\/(?:Menu|Popover|Tooltip|AppShell)\/)/;
+const MAY_IMPORT_UNUSED = new RegExp(
+  `@mantine/core/esm/(?:index\\.mjs$|components/(?:${Object.keys(UNUSED_MEMBERS).join('|')})/)`,
+);
 
 /** The build fails if something does use them. */
 function leaveOutUnused(): Plugin {
@@ -135,12 +142,12 @@ function leaveOutUnused(): Plugin {
       if (importer === undefined || MAY_IMPORT_UNUSED.test(importer)) return null;
       const found = id.startsWith('.') ? await this.resolve(id, importer, { skipSelf: true }) : null;
       if (found !== null && UNUSED.test(found.id))
-        this.error(`${importer} uses ${id}: take it out of UNUSED`);
+        this.error(`${importer} uses ${id}: take it out of UNUSED_MEMBERS`);
       return null;
     },
     transform(code, id) {
       const used = id.includes('/node_modules/') ? null : UNUSED_MEMBER.exec(code);
-      if (used !== null) this.error(`${id} uses ${used[0]}: take it out of UNUSED`);
+      if (used !== null) this.error(`${id} uses ${used[0]}: take it out of UNUSED_MEMBERS`);
       return null;
     },
     load(id) {
@@ -149,7 +156,7 @@ function leaveOutUnused(): Plugin {
       const name = basename(id, '.mjs').replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
       // Used even where there is nothing to do: panels of a fixed size, no panel on the right or below.
       if (/^(?:AppShellResizeHandle$|assign)/.test(name)) return `export const ${name} = () => null;\n`;
-      const error = `${name} is left out of the build: see UNUSED in packages/web/vite.config.ts`;
+      const error = `${name} is left out of the build: see UNUSED_MEMBERS in packages/web/vite.config.ts`;
       return `export const ${name} = () => { throw new Error(${JSON.stringify(error)}); };\n`;
     },
   };
