@@ -22,14 +22,14 @@ export function SelectLater(props: Given) {
   const [hadFocus, setHadFocus] = useState(false);
   const button = useRef<HTMLButtonElement>(null);
   const isLoaded = Select !== null;
-  const show = (loaded: ComponentType<SelectProps>) => {
+  const prepare = async () => {
+    const loaded = await load();
     setHadFocus(document.activeElement === button.current);
     setSelect(() => loaded);
   };
-  const prepare = async () => show(await load());
   useEffect(() => {
     if (isLoaded) return;
-    return loadInReserve(async () => show(await load()));
+    return loadInReserve(prepare);
   }, [isLoaded]);
   const { data, value, label } = props;
   if (Select !== null)
