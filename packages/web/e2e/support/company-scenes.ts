@@ -217,7 +217,7 @@ function executionScenes(company: Company): readonly Scene[] {
         await page.locator('[data-execution]').first().getByRole('checkbox').check();
         await page
           .getByRole('toolbar', { name: say('runs.bulk.label') })
-          .getByRole('button', { name: say('runs.bulk.action.rerun'), exact: true })
+          .getByRole('button', { name: `${say('runs.bulk.action.rerun')} (1)`, exact: true })
           .click();
         await dialog(page);
       },
