@@ -26,6 +26,12 @@ export const coldStartRow: Row = {
       unit: 'ms',
     },
     {
+      id: 'cold-start.idle-cpu-node',
+      section: 'Start',
+      label: 'The same of the Node process alone',
+      unit: 'ms',
+    },
+    {
       id: 'cold-start.idle-memory',
       section: 'Memory',
       label: 'Millrace without work, built artefact with its own PostgreSQL',
@@ -45,13 +51,17 @@ export const coldStartRow: Row = {
     // The first one fills the cache of compiled code.
     await start({ artefact });
     const server = await startMillrace({ ...options, artefact });
-    const spentMs = async () => readCpuMs(await withChildren(server.pid));
-    const startMs = await spentMs();
+    const spentMs = async () => ({
+      node: await readCpuMs([server.pid]),
+      all: await readCpuMs(await withChildren(server.pid)),
+    });
+    const { all: startMs } = await spentMs();
     await pause(SETTLE_MS);
-    const settledMs = await spentMs();
+    const settled = await spentMs();
     const seconds = Math.max(bench.effort.seconds, 10) * 6;
     await pause(seconds * 1000);
-    const idleMs = ((await spentMs()) - settledMs) * (60 / seconds);
+    const idle = await spentMs();
+    const inMinute = (ms: number) => ms * (60 / seconds);
     const idleMib = await readResidentMib(server.pid);
     await server.stop();
     return {
@@ -59,7 +69,8 @@ export const coldStartRow: Row = {
       'cold-start.next': next,
       'cold-start.artefact': server.readyAfterMs / 1000,
       'cold-start.artefact-cpu': startMs,
-      'cold-start.idle-cpu': idleMs,
+      'cold-start.idle-cpu': inMinute(idle.all - settled.all),
+      'cold-start.idle-cpu-node': inMinute(idle.node - settled.node),
       'cold-start.idle-memory': idleMib,
     };
   },
