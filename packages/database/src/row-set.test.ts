@@ -15,8 +15,8 @@ interface Row {
 
 const ROWS = rowSet<Row>({ id: ['bigint', (row) => row.id], text: ['text', (row) => row.text] });
 
-async function sentAndRead(rows: readonly Row[], name?: string): Promise<unknown> {
-  const read = `SELECT * FROM ${ROWS.sql} AS r (${ROWS.list()}) ORDER BY id`;
+async function sentAndRead(rows: readonly Row[], name?: string, sql = ROWS.sql): Promise<unknown> {
+  const read = `SELECT * FROM ${sql} AS r (${ROWS.list()}) ORDER BY id`;
   return database.db.query(read, ROWS.values(rows), name);
 }
 
@@ -27,6 +27,7 @@ describe('rowSet', () => {
     const rows = [...STRANGE.map((text) => text.repeat(times)), null].map((text, id) => ({ id, text }));
     const stored = rows.map(({ id, text }) => ({ id, text: text?.toWellFormed() ?? null }));
     expect(await sentAndRead(rows)).toEqual(stored);
+    expect(await sentAndRead(rows, undefined, ROWS.unseenSql)).toEqual(stored);
   });
 
   it('sends small and large texts by the same prepared statement', async () => {

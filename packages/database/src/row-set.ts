@@ -19,6 +19,12 @@ export type Columns<Item> = {
 export interface RowSet<Item> {
   /** `unnest($1::bigint[], $2::text[])`: alias the rows and name their columns with {@link list}. */
   readonly sql: string;
+  /**
+   * The same for a prepared statement that usually gets fewer than ten rows. PostgreSQL sees how many there are in {@link sql}, finds a plan for
+   * ten more expensive than one for these, and so plans the statement anew each time it is sent, which takes longer than running it. Here
+   * it can't see that, and keeps one plan.
+   */
+  readonly unseenSql: string;
   /** The columns in order, separated by commas; `r.id, r.name` with `r` as the table. */
   list(table?: string): string;
   /** The statement's parameters: arrays, or what the driver sends as it is. */
@@ -31,6 +37,7 @@ export function rowSet<Item>(columns: Columns<Item>, first = 1): RowSet<Item> {
   const arrays = Object.values(columns).map(([type], index) => `$${first + index}::${type}[]`);
   return {
     sql: `unnest(${arrays.join(', ')})`,
+    unseenSql: `unnest(${arrays.map((array) => `(SELECT ${array})`).join(', ')})`,
     list: (table) => names.map((name) => (table === undefined ? name : `${table}.${name}`)).join(', '),
     values: (items) =>
       Object.values(columns).map(([type, read]) => {
