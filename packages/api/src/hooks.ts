@@ -106,10 +106,14 @@ function addEntryChecks(
     }
     refuseWithoutHost(request);
     if (request.is404) return respondToUnmatched(table, pages, request, reply);
-    const { scope, admin, webhook, callback, produces, sendsFile } = request.routeOptions.config;
+    const { scope, admin, webhook, callback, produces, sendsFile, lookAhead } = request.routeOptions.config;
     if (scope !== undefined) {
       reply.header('cache-control', 'no-store');
-      const principal = await authenticator.authenticate(request, scope);
+      const principal = await authenticator.authenticate(
+        request,
+        scope,
+        lookAhead && ((organisationId) => lookAhead(request, organisationId)),
+      );
       request.principal = principal;
       usePresentIds(request, principal);
       limitKey(principal, 1, reply);
