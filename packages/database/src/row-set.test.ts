@@ -37,6 +37,20 @@ describe('rowSet', () => {
     }
   });
 
+  it('sends nothing for a column without values, and as many rows as there are', async () => {
+    const values = ROWS.values([1, 2].map((id) => ({ id, text: null })));
+    expect(values).toEqual([[1, 2], []]);
+    const none = rowSet<null>({ id: ['bigint', () => undefined], text: ['text', () => null] });
+    for (const sql of [none.sql, none.unseenSql]) {
+      const read = `SELECT * FROM ${sql} AS r (${none.list()})`;
+      expect(await database.db.query(read, none.values([null, null]))).toEqual([
+        { id: null, text: null },
+        { id: null, text: null },
+      ]);
+      expect(await database.db.query(read, none.values([]))).toEqual([]);
+    }
+  });
+
   it('sends large texts as bytes, which need no escaping, and no rows as no rows', async () => {
     expect(ROWS.values([{ id: 1, text: 'x'.repeat(100_000) }])[1]).toBeInstanceOf(Buffer);
     expect(ROWS.values([{ id: 1, text: 'x' }])[1]).toEqual(['x']);
