@@ -2,7 +2,7 @@ import { request } from 'node:http';
 import { json } from 'node:stream/consumers';
 import { RUNNABLE_FLOW } from '@millrace/testing/flows';
 import { startTestService, type TestKey, type TestService } from '@millrace/testing/service';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 
 /** A start's workflow is looked up beside its key; what that finds counts only if the key is valid and the body arrives soon. */
 let service: TestService;
@@ -38,7 +38,6 @@ beforeEach(async () => {
   expect(await execute()).toBe(202);
   events = [];
 });
-afterEach(() => void vi.mocked(performance.now).mockRestore?.());
 
 async function execute(text = key.text): Promise<number> {
   const answer = await fetch(`${service.url}/api/v1/workflows/${workflowId}/execute`, {
@@ -94,14 +93,20 @@ test('a workflow that was archived while the body came in slowly is not started'
     },
   });
   sent.once('error', answer.reject);
-  sent.once('response', (response) => json(response).then(answer.resolve, answer.reject));
+  sent.once('response', (response) => {
+    json(response).then(answer.resolve, answer.reject);
+  });
   sent.write('{');
   await entered.promise;
   await service.database.db.query(`UPDATE workflows SET status = 'archived' WHERE id = $1`, [workflowId]);
   const now = performance.now.bind(performance);
-  vi.spyOn(performance, 'now').mockImplementation(() => now() + 251);
-  sent.end('}');
-  expect(await answer.promise).toMatchObject({ code: 'workflow_archived' });
+  const later = vi.spyOn(performance, 'now').mockImplementation(() => now() + 251);
+  try {
+    sent.end('}');
+    expect(await answer.promise).toMatchObject({ code: 'workflow_archived' });
+  } finally {
+    later.mockRestore();
+  }
   expect(events.filter((event) => event === 'look_up_starts sent').length).toBe(2);
   expect(await countStarts()).toBe(1);
 });

@@ -67,7 +67,7 @@ export function executeRoute(
       idempotent: true,
       emptyBodyIsObject: true,
       problems: START_PROBLEMS,
-      lookAhead: early.begin,
+      lookAhead: (request: FastifyRequest, organisationId: number) => early.begin(request, organisationId),
     },
     schema,
   } as const;
