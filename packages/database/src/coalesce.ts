@@ -10,6 +10,8 @@ export interface CoalesceOptions<Item, Answer> {
   readonly keyOf?: (item: Item) => unknown;
   /** Batches that may be in progress at one time, 1 if absent; not with `keyOf`, whose order only one at a time keeps. */
   readonly lanes?: number;
+  /** So many waiting items begin a batch at once, in the middle of the turn that brings more; absent: every batch begins with the next turn. */
+  readonly eagerFrom?: number;
   /** True: one item may be to blame for the error, so each item of the batch is retried alone. The batch must have changed nothing. */
   readonly isOneItemsFault?: (error: unknown) => boolean;
 }
@@ -22,19 +24,19 @@ interface Waiting<Item, Answer> {
 
 /**
  * Batches concurrent calls: while one batch is in progress the next one fills up, so a lone call never waits and a burst shares one
- * statement and one commit. With two lanes, this process fills one batch while the database works on the other.
+ * statement and one commit. With several lanes, this process fills one batch while the database works on the others; with `eagerFrom`,
+ * the database begins with the first items of a burst while this process still prepares the rest.
  */
 export function coalesce<Item, Answer>(
   options: CoalesceOptions<Item, Answer>,
 ): (item: Item) => Promise<Answer> {
-  const { lanes = 1 } = options;
+  const { lanes = 1, eagerFrom = Number.POSITIVE_INFINITY } = options;
   let waiting: Waiting<Item, Answer>[] = [];
   /** Including one that begins with the next turn. */
   let busyLanes = 0;
-  let isBeginning = false;
+  let beginning: NodeJS.Immediate | null = null;
 
   async function drain(): Promise<void> {
-    isBeginning = false;
     while (waiting.length > 0) {
       const { batch, rest } = takeBatch(waiting, options);
       waiting = rest;
@@ -43,14 +45,23 @@ export function coalesce<Item, Answer>(
     busyLanes -= 1;
   }
 
+  function begin(): void {
+    beginning = null;
+    void drain();
+  }
+
   return (item) =>
     new Promise<Answer>((resolve, reject) => {
       waiting.push({ item, resolve, reject });
-      if (isBeginning || busyLanes === lanes) return;
-      isBeginning = true;
-      busyLanes += 1;
-      // Deferred by one turn of the event loop, so that all sockets that are readable now are in the first batch.
-      setImmediate(() => void drain());
+      if (beginning === null) {
+        if (busyLanes === lanes) return;
+        busyLanes += 1;
+        // Deferred by one turn of the event loop, so that all sockets that are readable now are in the first batch.
+        beginning = setImmediate(begin);
+      }
+      if (waiting.length < eagerFrom) return;
+      clearImmediate(beginning);
+      begin();
     });
 }
 

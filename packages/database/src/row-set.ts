@@ -19,6 +19,12 @@ export type Columns<Item> = {
 export interface RowSet<Item> {
   /** `unnest($1::bigint[], $2::text[])`: alias the rows and name their columns with {@link list}. */
   readonly sql: string;
+  /**
+   * The same for a prepared statement that usually gets fewer than ten rows. PostgreSQL sees how many there are in {@link sql}, finds a plan for
+   * ten more expensive than one for these, and so plans the statement anew each time it is sent, which takes longer than running it. Here
+   * it can't see that, and keeps one plan.
+   */
+  readonly unseenSql: string;
   /** The columns in order, separated by commas; `r.id, r.name` with `r` as the table. */
   list(table?: string): string;
   /** The statement's parameters: arrays, or what the driver sends as it is. */
@@ -31,17 +37,27 @@ export function rowSet<Item>(columns: Columns<Item>, first = 1): RowSet<Item> {
   const arrays = Object.values(columns).map(([type], index) => `$${first + index}::${type}[]`);
   return {
     sql: `unnest(${arrays.join(', ')})`,
+    unseenSql: `unnest(${arrays.map((array) => `(SELECT ${array})`).join(', ')})`,
     list: (table) => names.map((name) => (table === undefined ? name : `${table}.${name}`)).join(', '),
-    values: (items) =>
-      Object.values(columns).map(([type, read]) => {
-        const values = items.map(read);
-        return type === 'text' && isLarge(values) ? binaryTexts(values) : values;
-      }),
+    values(items) {
+      const arrays = Object.values(columns).map(([type, read]) => arrayOf(type, items.map(read)));
+      // How many rows there are, if they have nothing else.
+      if (arrays.every((array) => array === NOTHING)) arrays[0] = items.map(() => null);
+      return arrays;
+    },
   };
 }
 
+/** A column without any value: `unnest` fills up what is shorter than the others with nulls. Most columns of most starts are such. */
+const NOTHING: readonly unknown[] = [];
+
+function arrayOf(type: SqlType, values: readonly unknown[]): unknown {
+  if (values.every((value) => value === null || value === undefined)) return NOTHING;
+  return type === 'text' && isLarge(values) ? binaryTexts(values) : values;
+}
+
 /** Characters from which on texts are sent in PostgreSQL's binary format. */
-const LARGE_TEXTS = 64 * 1024;
+const LARGE_TEXTS = 2 * 1024;
 
 function isLarge(values: readonly unknown[]): values is readonly (string | null)[] {
   let characters = 0;
@@ -58,7 +74,7 @@ const TEXT_OID = 25;
 
 /**
  * A `text[]` in PostgreSQL's binary format. In its text format the driver would quote and escape every element, which for 14 MB of JSON holds the
- * main thread for a tenth of a second.
+ * main thread for a tenth of a second; for the records of a few starts, it takes longer than all their other columns.
  */
 function binaryTexts(texts: readonly (string | null)[]): Buffer {
   const lengths = texts.map((text) => (text === null ? -1 : Buffer.byteLength(text)));

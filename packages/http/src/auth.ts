@@ -33,8 +33,13 @@ export interface Authenticator {
    * The principal of the request's key, with the scope required by the route.
    * @throws ApiError `invalid_key`, `key_expired`, `key_revoked`, `key_locked` (401), `too_many_failed_authentications` (429),
    * `insufficient_scope` (403), `rate_limited` (429) for a key that keeps requesting what it has no scope for
+   * @param whileLookingUp called at once with the organisation of a key that was valid when it was last used here, for look-ups beside this one
    */
-  authenticate(request: FastifyRequest, scope: Scope): Promise<Principal>;
+  authenticate(
+    request: FastifyRequest,
+    scope: Scope,
+    whileLookingUp?: (organisationId: number) => void,
+  ): Promise<Principal>;
   /**
    * Checks during a streaming response that the principal's key is still valid for the scope: no request is made, so nothing counts as a
    * use or as a failure.
@@ -61,6 +66,7 @@ export function createAuthenticator(db: Database, failuresPerMinute: number): Au
   const noteViolation = inBatches(db, recordScopeViolations);
   const noteFormerUse = inBatches(db, recordFormerUses);
   const isFormerUseDue = createFormerUseGate();
+  const lastUsed = new Map<string, LastUse>();
 
   async function noteUse(key: KeyForAuthentication, sourceIp: string): Promise<void> {
     if (key.success_due) await noteSuccess({ id: key.id, sourceIp });
@@ -68,15 +74,31 @@ export function createAuthenticator(db: Database, failuresPerMinute: number): Au
     if (key.is_rotated && isFormerUseDue(use)) await noteFormerUse(use);
   }
 
-  async function checkKey(request: FastifyRequest): Promise<KeyForAuthentication> {
+  function noteLastUse({ key_id, secret_hash, organisation_id }: KeyForAuthentication): void {
+    if (lastUsed.has(key_id)) return;
+    const [oldest] = lastUsed.keys();
+    if (lastUsed.size >= MOST_REMEMBERED && oldest !== undefined) lastUsed.delete(oldest);
+    lastUsed.set(key_id, { secretHash: secret_hash, organisationId: organisation_id });
+  }
+
+  async function checkKey(
+    request: FastifyRequest,
+    whileLookingUp: (organisationId: number) => void,
+  ): Promise<KeyForAuthentication> {
     const header = readBearer(request.raw.rawHeaders);
     if (header.kind === 'absent') {
       failures.begin(sourceOf(request.ip));
       throw unauthorised('invalid_key', message('api.key_absent'), 'Bearer realm="millrace"');
     }
     const parsed = header.kind === 'token' ? parseApiKey(header.token) : null;
-    const key = parsed === null ? undefined : await lookUp(parsed.keyId);
-    if (parsed === null || !secretMatches(parsed, key) || key === undefined) {
+    const hash = parsed === null ? null : hashSecret(parsed.secret);
+    const found = parsed === null ? undefined : lookUp(parsed.keyId);
+    const known = parsed === null ? undefined : lastUsed.get(parsed.keyId);
+    if (hash !== null && known !== undefined && timingSafeEqual(hash, known.secretHash)) {
+      whileLookingUp(known.organisationId);
+    }
+    const key = await found;
+    if (parsed === null || hash === null || !secretMatches(parsed, hash, key) || key === undefined) {
       failures.begin(sourceOf(request.ip));
       if (key !== undefined) {
         await countFailure({ id: key.id, sourceIp: request.ip, requestId: request.id });
@@ -87,9 +109,10 @@ export function createAuthenticator(db: Database, failuresPerMinute: number): Au
   }
 
   return {
-    async authenticate(request, scope) {
-      const key = await checkKey(request);
+    async authenticate(request, scope, whileLookingUp = () => {}) {
+      const key = await checkKey(request, whileLookingUp);
       refuseUnlessValid(key);
+      noteLastUse(key);
       await noteUse(key, request.ip);
       const principal = toPrincipal(key);
       if (!principal.scopes.includes(scope)) {
@@ -130,11 +153,20 @@ async function lookUpKeys(
   return keyIds.map((keyId) => byId.get(keyId));
 }
 
+/** A key that was valid when it was last used. Neither its organisation nor its secret ever changes; whether it is valid is asked each time. */
+interface LastUse {
+  readonly secretHash: Buffer;
+  readonly organisationId: number;
+}
+
+/** Keys whose organisation a process remembers; the one remembered longest is forgotten first. */
+const MOST_REMEMBERED = 10_000;
+
 const NO_HASH = Buffer.alloc(32);
 
 /** Also hashes and compares for unknown keys, so that both take the same time. */
-function secretMatches(parsed: ParsedApiKey, key: KeyForAuthentication | undefined): boolean {
-  const equal = timingSafeEqual(hashSecret(parsed.secret), key?.secret_hash ?? NO_HASH);
+function secretMatches(parsed: ParsedApiKey, hash: Buffer, key: KeyForAuthentication | undefined): boolean {
+  const equal = timingSafeEqual(hash, key?.secret_hash ?? NO_HASH);
   return equal && parsed.checksumValid && key !== undefined;
 }
 

@@ -27,6 +27,11 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** The scope a key needs; the route then has a principal. */
     scope?: Scope;
+    /**
+     * Called while the request's key is still being looked up, if it was valid when it was last used, with the organisation it then belonged to:
+     * may begin look-ups whose results count only if the key is valid.
+     */
+    lookAhead?: (request: FastifyRequest, organisationId: number) => void;
     /** Reachable without a key. */
     public?: boolean;
     /** Accepts an Idempotency-Key: a malformed one is refused, and {@link FastifyRequest.idempotencyKey} is set. `by_route`: by the route's own hook. */

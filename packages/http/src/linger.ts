@@ -9,8 +9,9 @@ const LINGER_MS = 5_000;
  * what then arrives is answered by a reset, which discards the response: a proxy in between says 502. So it is read and dropped for a moment.
  */
 export function lingerAfterEarlyResponses(app: FastifyInstance): void {
-  app.addHook('onSend', async ({ raw }, reply) => {
-    if (reply.getHeader('connection') === 'close' && !raw.complete) lingerAfter(raw);
+  app.addHook('onSend', ({ raw }, reply, body, done) => {
+    if (!raw.complete && reply.getHeader('connection') === 'close') lingerAfter(raw);
+    done(null, body);
   });
 }
 

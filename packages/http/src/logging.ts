@@ -32,11 +32,17 @@ export function logRequest(request: FastifyRequest, reply: FastifyReply): void {
 
 /** The execution that a request started, or was about: it leads from the request's line to those of the execution. */
 function executionOf(request: FastifyRequest, reply: FastifyReply): number | undefined {
-  const started = /\/executions\/(\d{1,16})$/.exec(String(reply.getHeader('location') ?? ''))?.[1];
-  const { id, execution = id } = (request.params ?? {}) as { readonly [name: string]: string | undefined };
-  const isAbout = /\/executions\/:(?:id|execution)\b/.test(request.routeOptions.url ?? '');
-  const text = started ?? (isAbout ? execution : undefined);
+  const location = reply.getHeader('location');
+  const started =
+    location === undefined ? undefined : /\/executions\/(\d{1,16})$/.exec(String(location))?.[1];
+  const text = started ?? executionInPath(request);
   return text !== undefined && /^[1-9]\d{0,15}$/.test(text) ? Number(text) : undefined;
+}
+
+function executionInPath({ params, routeOptions: { url = '' } }: FastifyRequest): string | undefined {
+  if (!url.includes('/executions/:') || !/\/executions\/:(?:id|execution)\b/.test(url)) return undefined;
+  const { id, execution = id } = (params ?? {}) as { readonly [name: string]: string | undefined };
+  return execution;
 }
 
 /** An error for the log: its message and stack, with all causes. Never the fields a driver adds. */

@@ -69,13 +69,16 @@ export function addOverloadProtection(
   }
 
   app.addHook('onClose', async () => stop());
-  app.addHook('onRequest', async (request) => {
-    if (!isSheddable(request)) return;
-    watch();
+  app.addHook('onRequest', (request, _reply, done) => {
+    const isStartOrRead = isSheddable(request);
+    if (isStartOrRead) watch();
     const { episode } = pressure;
-    if (episode === null) return;
+    if (!isStartOrRead || episode === null) {
+      done();
+      return;
+    }
     const retryAfterSeconds = pressure.refuse(episode, performance.now());
-    throw unavailable('overloaded', message('api.overloaded'), { retryAfterSeconds });
+    done(unavailable('overloaded', message('api.overloaded'), { retryAfterSeconds }));
   });
   return pressure;
 }

@@ -6,11 +6,11 @@ import {
   outcomeOfProblem,
   stringifyJson,
 } from '@millrace/engine';
+import { type AheadPart, createAheadTime } from './ahead-time.ts';
 import { type AheadBudget, noteEnd, Run, type RunDeps } from './run.ts';
 import type { RunAheadSettings } from './settings.ts';
 import type { StartRow } from './statements.ts';
 import { toTarget } from './store-rows.ts';
-import { spentInTurn } from './turns.ts';
 
 /**
  * An execution that was run before it is stored, as far as that touches nothing outside. Nobody has seen it: if it isn't
@@ -27,6 +27,8 @@ export interface AheadRun {
   drop(): void;
 }
 
+const time = createAheadTime();
+
 /**
  * Runs an execution ahead of its insert, within the budget: pure nodes only, and none once its time, its nodes or its bytes are
  * used up. What is left is run after the insert.
@@ -40,13 +42,16 @@ export function runAhead(
 ): AheadRun | null {
   if (compiled.kind !== 'plan') return endedAtOnce(claimed, compiled, deps);
   const run = new Run(claimed, compiled.plan, deps);
+  const part = time.begin();
   try {
-    run.runAhead(createBudget(settings));
+    run.runAhead(createBudget(settings, part));
   } catch (error) {
     // A defect: the ordinary way meets it again, and stores it as the execution's end.
     deps.log.debug({ execution_id: claimed.lease.executionId, err: error }, 'could not run ahead');
     run.drop();
     return null;
+  } finally {
+    part.end();
   }
   const write = run.nextWrite;
   const isEnd = write?.kind === 'finish';
@@ -72,12 +77,12 @@ export function runAhead(
   };
 }
 
-function createBudget({ nodes, bytes, ms }: RunAheadSettings): AheadBudget {
+function createBudget({ nodes, bytes, ms }: RunAheadSettings, part: AheadPart): AheadBudget {
   let left = nodes;
   return {
     takeNode() {
       left -= 1;
-      return left >= 0 && spentInTurn() < ms;
+      return left >= 0 && part.spentMs() < ms;
     },
     sawResult(result) {
       if ('output' in result && checkJsonSize(result.output ?? {}, bytes) !== 'fits') left = 0;

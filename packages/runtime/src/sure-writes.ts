@@ -36,7 +36,9 @@ export interface SureWritesOptions {
 /** Maximum rows of one statement, and bytes of JSON in it: PostgreSQL and this process keep all of it in memory. */
 const LIMITS = { maxItems: 500, maxWeight: 1024 * 1024 };
 /** Statements with accepted starts that are under way at one time: with one, process and database would wait for each other in turn. */
-const START_LANES = 2;
+const START_LANES = 3;
+/** A statement with so many starts is sent while this process is still busy with those that came along with them. */
+const EAGER_STARTS = 16;
 /** From this size on, a write has a statement to itself, apart from the others: none of them waits until it is sent and stored. */
 export const LARGE_BYTES = 64 * 1024;
 /** How often a write may time out by itself while the database stores others. */
@@ -101,6 +103,7 @@ export function createSureStarts(
     coalesce({
       ...LIMITS,
       lanes: START_LANES,
+      eagerFrom: EAGER_STARTS,
       run: (batch: readonly PendingStart[]) => startAll(db, batch, insert),
       weightOf: ({ row }) => weightOfStart(row),
       isOneItemsFault: isStatementsFault,

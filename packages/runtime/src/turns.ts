@@ -13,7 +13,7 @@ let fresh: (() => void)[] = [];
 let isPlanned = false;
 
 /** How long work of all runs has been taking in this turn of the event loop. */
-export function spentInTurn(): number {
+function spentInTurn(): number {
   const now = performance.now();
   if (startedAt === null) {
     startedAt = now;

@@ -58,6 +58,42 @@ test('with two lanes, a second batch begins while the first is in progress, and 
   expect(await Promise.all(calls)).toEqual([1, 2, 3, 4, 5, 6]);
 });
 
+test('so many items that a batch is eager for begin it in the middle of a turn, in every free lane; the rest waits', async () => {
+  const batches: number[][] = [];
+  const open: PromiseWithResolvers<void>[] = [];
+  const call = coalesce<number, number>({
+    run: async (items) => {
+      batches.push([...items]);
+      const ended = Promise.withResolvers<void>();
+      open.push(ended);
+      await ended.promise;
+      return items;
+    },
+    maxItems: 100,
+    lanes: 2,
+    eagerFrom: 2,
+  });
+  const calls = [1].map(call);
+  expect(batches).toEqual([]);
+  calls.push(...[2, 3, 4, 5, 6, 7].map(call));
+  expect(batches).toEqual([
+    [1, 2],
+    [3, 4],
+  ]);
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(batches.length).toBe(2);
+  open[0]?.resolve();
+  await expect.poll(() => batches[2]).toEqual([5, 6, 7]);
+  for (const { resolve } of open) resolve();
+  expect(await Promise.all(calls)).toEqual([1, 2, 3, 4, 5, 6, 7]);
+  // Nothing is left over from batches that were begun early: a lone call has its lane, with the next turn.
+  const lone = call(8);
+  expect(batches.length).toBe(3);
+  await expect.poll(() => batches[3]).toEqual([8]);
+  open[3]?.resolve();
+  expect(await lone).toBe(8);
+});
+
 test('a batch never exceeds its items and weight; a heavy item is alone', async () => {
   const { batches, call } = recorder({ maxItems: 3, maxWeight: 10, weightOf: (item) => item });
   expect(await Promise.all([1, 2, 3, 4, 50, 6, 7].map(call))).toEqual([2, 4, 6, 8, 100, 12, 14]);

@@ -93,7 +93,7 @@ export async function lookUpStarts(db: Queryable, requests: readonly StartReques
          (SELECT array_agg(nextval('execution_ids')) FROM generate_series(1, r.count)) END AS execution_ids,
        w.id, w.organisation_id, w.name, w.status, w.version, w.is_test_mode, ${IS_PAUSED},
        i.fingerprint, i.status AS response_status, i.location AS response_location, i.body AS response_body
-     FROM ${GROUPS.sql} WITH ORDINALITY AS r (${GROUPS.list()}, place)
+     FROM ${GROUPS.unseenSql} WITH ORDINALITY AS r (${GROUPS.list()}, place)
      LEFT JOIN workflows w ON w.id = r.workflow_id AND w.organisation_id = r.organisation_id
      LEFT JOIN idempotency_records i ON i.key_family_id = r.key_family_id AND i.route = r.route
        AND i.idempotency_key = r.idempotency_key AND i.organisation_id = r.organisation_id
@@ -118,6 +118,11 @@ export interface AddressCall {
   readonly trigger: string;
 }
 
+const CALLS = rowSet<AddressCall>({
+  hash: ['text', ({ hash }) => hash],
+  trigger: ['text', ({ trigger }) => trigger],
+});
+
 /**
  * The same for calls of public addresses: finds only workflows that one may start, by their hash or by one replaced less than a day ago, if they
  * have that trigger.
@@ -130,13 +135,13 @@ export async function lookUpAddresses(db: Queryable, calls: readonly AddressCall
        CASE WHEN w.id IS NOT NULL THEN nextval('execution_ids') END AS execution_id,
        w.id, w.organisation_id, w.name, w.status, w.version, w.is_test_mode, ${IS_PAUSED}, NULL::bytea AS fingerprint,
        EXISTS (SELECT FROM sample_listeners l WHERE l.workflow_id = w.id AND l.expires_at > now()) AS is_listening
-     FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS r (hash, trigger, place)
+     FROM ${CALLS.unseenSql} WITH ORDINALITY AS r (${CALLS.list()}, place)
      LEFT JOIN LATERAL (SELECT present.webhook_hash
        FROM former_webhook_hashes f JOIN workflows present ON present.id = f.workflow_id
        WHERE f.hash = r.hash AND f.valid_until > now()) former ON true
      LEFT JOIN workflows w ON w.webhook_hash = coalesce(former.webhook_hash, r.hash)
        AND (w.trigger_type = r.trigger OR r.trigger = ANY (w.other_triggers)) AND w.status IN ('draft', 'active')`,
-    [calls.map(({ hash }) => hash), calls.map(({ trigger }) => trigger)],
+    CALLS.values(calls),
     'look_up_addresses',
   );
   return rows

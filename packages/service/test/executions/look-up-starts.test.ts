@@ -3,7 +3,7 @@ import type { Queryable } from '@millrace/database/database';
 import { createTestDatabase, type TestDatabase } from '@millrace/testing/database';
 import { insertWorkflow } from '@millrace/testing/rows';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { lookUpStarts } from '../../src/executions/store.ts';
+import { lookUpAddresses, lookUpStarts } from '../../src/executions/store.ts';
 
 let database: TestDatabase;
 beforeAll(async () => {
@@ -53,4 +53,22 @@ test('requests for one workflow share a row, and each gets its own answer', asyn
   const ids = found.filter(({ workflow }) => workflow !== null).map(({ executionId }) => executionId);
   expect(new Set(ids).size).toBe(7);
   expect(found[4]?.executionId).toBe(0);
+});
+
+test.each([
+  [
+    'look_up_starts',
+    (db: Queryable) => lookUpStarts(db, [{ organisationId: 1, workflowId: 1, idempotencyKey: null }]),
+  ],
+  ['look_up_addresses', (db: Queryable) => lookUpAddresses(db, [{ hash: 'none', trigger: 'webhook' }])],
+] as const)("%s isn't planned anew each time it looks up a single start", async (name, lookUp) => {
+  await database.db.transaction(async (tx) => {
+    for (let sent = 0; sent < 12; sent += 1) await lookUp(tx);
+    const [plans] = await tx.query<{ generic: number; custom: number }>(
+      'SELECT generic_plans AS generic, custom_plans AS custom FROM pg_prepared_statements WHERE name = $1',
+      [name],
+    );
+    // PostgreSQL plans it five times before it may keep a plan.
+    expect(plans).toEqual({ generic: 7, custom: 5 });
+  });
 });

@@ -45,6 +45,7 @@ export function executeRoute(
   respondToStart: RespondToStart,
 ): void {
   const lookups = new WeakMap<FastifyRequest, StartLookup>();
+  const early = createEarlyLookups(starter);
   const lookUp = (request: FastifyRequest<Execute>): Promise<StartLookup> =>
     starter.lookUp(
       principalOf(request).organisationId,
@@ -66,6 +67,7 @@ export function executeRoute(
       idempotent: true,
       emptyBodyIsObject: true,
       problems: START_PROBLEMS,
+      lookAhead: (request: FastifyRequest, organisationId: number) => early.begin(request, organisationId),
     },
     schema,
   } as const;
@@ -75,8 +77,8 @@ export function executeRoute(
       ...options,
       // Before validation, because a repeated request gets its response first; the start uses the same look-up.
       preValidation: async (request, reply) => {
-        if (!/^[1-9]\d{0,14}$/.test(request.params.id)) return undefined;
-        const found = await lookUp(request);
+        if (!ID.test(request.params.id)) return undefined;
+        const found = await (early.take(request) ?? lookUp(request));
         const idempotencyKey = request.idempotencyKey;
         if (idempotencyKey !== null && found.record !== null) {
           return sendStoredResponse(reply, {
@@ -113,6 +115,46 @@ export function executeRoute(
       );
     },
   );
+}
+
+const ID = /^[1-9]\d{0,14}$/;
+/** A look-up older than this, of a request whose body took so long to arrive, is repeated: archiving and pausing act at once. */
+const EARLY_MS = 250;
+
+interface EarlyLookup {
+  readonly organisationId: number;
+  readonly workflowId: number;
+  readonly found: Promise<StartLookup>;
+  readonly at: number;
+}
+
+/**
+ * Look-ups that begin beside that of the request's key, which saves waiting for the database once more. Requests with an Idempotency-Key look up
+ * more, and later.
+ */
+function createEarlyLookups(starter: Starter) {
+  const lookups = new WeakMap<FastifyRequest, EarlyLookup>();
+  return {
+    begin(request: FastifyRequest, organisationId: number): void {
+      const { id = '' } = request.params as Partial<Execute['Params']>;
+      if (request.headers['idempotency-key'] !== undefined || !ID.test(id)) return;
+      const workflowId = Number(id);
+      const found = starter.lookUp(organisationId, workflowId, null);
+      // Whoever takes it learns of its failure; the request may be refused before.
+      found.catch(() => {});
+      lookups.set(request, { organisationId, workflowId, found, at: performance.now() });
+    },
+    /** Undefined if there is none, if it is of another workflow, or no longer recent. */
+    take(request: FastifyRequest<Execute>): Promise<StartLookup> | undefined {
+      const lookup = lookups.get(request);
+      if (lookup === undefined || performance.now() - lookup.at > EARLY_MS) return undefined;
+      const isSame =
+        lookup.organisationId === principalOf(request).organisationId &&
+        // It differs if the path has an id of the instance that the organisation comes from.
+        lookup.workflowId === Number(request.params.id);
+      return isSame ? lookup.found : undefined;
+    },
+  };
 }
 
 /**

@@ -1,0 +1,43 @@
+/** Measures how long starts are run ahead in one turn of the event loop, all of them together. */
+export interface AheadTime {
+  /** Begins with a start. */
+  begin(): AheadPart;
+}
+
+/** One start's part of it. */
+export interface AheadPart {
+  /** Milliseconds of all starts so far, this one included. What is done for them in between doesn't count: nodes aren't to blame for it. */
+  spentMs(): number;
+  end(): void;
+}
+
+/**
+ * @param now monotonic milliseconds
+ * @param nextTurn calls back with the next turn of the event loop
+ */
+export function createAheadTime(
+  now: () => number = () => performance.now(),
+  nextTurn: (callback: () => void) => unknown = setImmediate,
+): AheadTime {
+  let spent = 0;
+  let isTurnKnown = false;
+
+  return {
+    begin() {
+      if (!isTurnKnown) {
+        isTurnKnown = true;
+        nextTurn(() => {
+          isTurnKnown = false;
+          spent = 0;
+        });
+      }
+      const startedAt = now();
+      return {
+        spentMs: () => spent + now() - startedAt,
+        end() {
+          spent += now() - startedAt;
+        },
+      };
+    },
+  };
+}
