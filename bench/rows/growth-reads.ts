@@ -31,16 +31,16 @@ async function readAll(
   servers: readonly [ServerProcess, ServerProcess],
 ): Promise<Readings> {
   let readings: Readings = {};
-  const time = (of: 0 | 1, read: Read, count: number) =>
-    timeRead(bench, servers[of], databases[of], read, count);
-  for (const of of [0, 1] as const) {
-    for (const read of READS) await time(of, { ...read, depth: 0 }, REQUESTS.warming);
+  const time = (place: 0 | 1, read: Read, count: number) =>
+    timeRead(bench, servers[place], databases[place], read, count);
+  for (const place of [0, 1] as const) {
+    for (const read of READS) await time(place, { ...read, depth: 0 }, REQUESTS.warming);
   }
   for (const read of READS) {
     const took: [number[], number[]] = [[], []];
     // There and back, so that what grows slower or faster meanwhile does so for both. A deep page has to be looked for each time.
     const turns = read.depth === undefined ? ([0, 1, 1, 0] as const) : ([0, 1] as const);
-    for (const of of turns) took[of].push(...(await time(of, read, REQUESTS.measured)));
+    for (const place of turns) took[place].push(...(await time(place, read, REQUESTS.measured)));
     const times: [number, number] = [percentile(took[0], 0.5), percentile(took[1], 0.5)];
     if (times[1] > MOST.ms || times[1] > MOST.ratio * times[0]) {
       bench.progress(`${read.label}: ${times.map((ms) => ms.toFixed(1)).join(' -> ')} ms`);
