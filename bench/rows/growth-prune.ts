@@ -24,7 +24,7 @@ export const growthPruneRow: Row = {
   ],
   async measure(bench): Promise<Readings> {
     const database = await longDatabase(bench);
-    const retention = await keepingNineTenths(database);
+    const keptDays = 0.9 * (await oldestDays(database));
     const folder = await bench.createFolder('growth-prune');
     // Accepts and executes, so that what it accepts doesn't pile up.
     const server = await startMillrace({ command: 'start', databaseUrl: database.url, folder });
@@ -33,16 +33,15 @@ export const growthPruneRow: Row = {
       await rateOfCompleted(bench, server, database);
       const calm = [await accepted(), await accepted()];
       const began = performance.now();
-      const isStopping = () => performance.now() - began > MOST_MS;
       let tookMs = 0;
-      const pruning = prune(database.db, retention, isStopping, restAfter).finally(() => {
+      const pruning = pruneAll(database, keptDays, () => performance.now() - began > MOST_MS).finally(() => {
         tookMs = performance.now() - began;
       });
       const busy: Awaited<ReturnType<typeof accepted>>[] = [];
       // At least once, or a short history would be gone before anything is measured.
       do busy.push(await accepted());
       while (tookMs === 0);
-      const { executions } = await pruning;
+      const executions = await pruning;
       calm.push(await accepted(), await accepted());
       await waitUntilDrained(database.db);
       bench.progress(`${executions} deleted in ${Math.round(tookMs / 1000)} s`);
@@ -64,17 +63,26 @@ function mean(values: readonly number[]): number {
   return values.reduce((sum, value) => sum + value, 0) / values.length;
 }
 
-/** A tenth of what is there has expired, also when a part of the history has been deleted before. */
-async function keepingNineTenths({ db }: Grown): Promise<Parameters<typeof prune>[1]> {
+/** Until nothing is older: the service's own round, which finds nothing, makes others give up. */
+async function pruneAll(database: Grown, keptDays: number, isStopping: () => boolean): Promise<number> {
+  let total = 0;
+  while (!isStopping() && (await oldestDays(database)) > keptDays) {
+    total += (await prune(database.db, keeping(keptDays), isStopping, restAfter)).executions;
+  }
+  return total;
+}
+
+/** How old the oldest execution is, whatever has been deleted before. The first one was copied to make the others, so it is new. */
+async function oldestDays({ db }: Grown): Promise<number> {
   const [oldest] = await db.query<{ created_at: Date }>(
-    'SELECT created_at FROM executions ORDER BY id LIMIT 1',
+    'SELECT created_at FROM executions ORDER BY id OFFSET 1 LIMIT 1',
   );
-  const keptDays = ((Date.now() - (oldest?.created_at.getTime() ?? 0)) / DAY_MS) * 0.9;
+  return (Date.now() - (oldest?.created_at.getTime() ?? 0)) / DAY_MS;
+}
+
+function keeping(days: number): Parameters<typeof prune>[1] {
   return {
-    executionsDays: { completed: keptDays, failed: keptDays, cancelled: keptDays },
-    auditDays: 365,
-    statisticsDays: 365,
-    idempotencyHours: 24,
-    idleSessionMs: DAY_MS,
+    executionsDays: { completed: days, failed: days, cancelled: days },
+    ...{ auditDays: 365, statisticsDays: 365, idempotencyHours: 24, idleSessionMs: DAY_MS },
   };
 }
