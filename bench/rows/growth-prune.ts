@@ -7,7 +7,7 @@ import type { Readings, Row } from '../row.ts';
 import { startMillrace } from '../server-process.ts';
 
 /** Long enough for a rate; a million takes several times as long. */
-const MOST_MS = 120_000;
+const MOST_MS = 100_000;
 const DAY_MS = 86_400_000;
 
 /**
