@@ -34,7 +34,7 @@ async function run(task: Task): Promise<void> {
 async function measure(task: Measurement): Promise<BenchResult> {
   const [date, commit, timeBefore] = [new Date().toISOString(), readCommit(), await readMachineTime()];
   const rows = ROWS.filter(({ id }) => task.rows.includes(id));
-  const bench = await openWorkbench(task.effort, progress);
+  const bench = await openWorkbench(task.effort, progress, task.historyFolder);
   try {
     const rounds = await measureRounds(bench, rows, task.rounds);
     const metrics = summarise(

@@ -26,6 +26,24 @@ test('rows that are measured only if they are named are not part of everything',
   });
 });
 
+test('a name that begins several rows chooses them all', () => {
+  const growth = ['growth-fill', 'growth-reads'];
+  expect(parseOptions(['--only', 'growth'], ROWS, growth)).toMatchObject({
+    rows: growth,
+    historyFolder: null,
+  });
+  const kept = ['--only', 'growth-reads', '--history-folder', '/var/tmp/kept'];
+  expect(parseOptions(kept, ROWS, growth)).toMatchObject({
+    rows: ['growth-reads'],
+    historyFolder: '/var/tmp/kept',
+  });
+});
+
+test('a row with a name of its own is chosen alone', () => {
+  const rows = ['execute-1', 'execute-1-key'];
+  expect(parseOptions(['--only', 'execute-1'], rows)).toMatchObject({ rows: ['execute-1'] });
+});
+
 test.each([
   [['--only', 'lattency'], 'no row lattency; there are bare, latency'],
   [['--rounds', '0'], '--rounds takes a whole number'],
@@ -33,6 +51,8 @@ test.each([
   [['--history', '0'], '--history takes a whole number'],
   [['--quick', '--record'], 'only a complete run can be recorded'],
   [['--check'], '--check belongs to --document'],
+  [['--only', 'bare', '--history-folder', 'kept'], '--history-folder belongs to --only growth'],
+  [['--history-folder', 'kept'], '--history-folder belongs to --only growth'],
   [['--fast'], '--fast'],
 ])('rejects %j with a reason', (args, reason) => {
   expect(() => parseOptions(args, ROWS)).toThrow(UsageError);

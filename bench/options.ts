@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { Extent } from './row.ts';
 
@@ -8,9 +9,12 @@ export const HELP = `Measures Millrace against a bare server on this machine, in
   --quick        one short round with a small table: shows that everything works, its numbers mean little
   --rounds N     rounds; the median of each number is reported (default 5)
   --seconds N    seconds of load per row and round (default 5)
-  --only ROW     measure this row only; may be given several times
-  --history N    executions that the row growth fills its database with (default 10000000);
-                 that row is only measured if --only names it
+  --only ROW     measure this row only, or all that begin with it; may be given several times
+  --history N    executions that the rows of growth fill their database with (default 10000000);
+                 those are only measured if --only names them
+  --history-folder FOLDER
+                 keeps what the rows of growth have filled there, and uses it again;
+                 delete the folder when it is no longer needed
   --json         print one JSON value on standard output and nothing else
   --record       keep the result in bench/results/ (complete runs only)
   --document     write the newest recorded result into docs/performance.md and measure nothing;
@@ -25,6 +29,8 @@ export type Task =
       readonly effort: Extent;
       /** Row ids. */
       readonly rows: readonly string[];
+      /** Where the database of the rows of growth is kept; null: nowhere. */
+      readonly historyFolder: string | null;
       readonly json: boolean;
       readonly record: boolean;
     };
@@ -50,10 +56,18 @@ export function parseOptions(
   if (document) return { kind: 'document', check };
   if (check) throw new UsageError('--check belongs to --document');
   const allIds = [...rowIds, ...namedOnly];
-  const unknown = only.filter((id) => !allIds.includes(id));
+  // `growth` is none itself, but begins several.
+  const named = (name: string) =>
+    allIds.includes(name) ? [name] : allIds.filter((id) => id.startsWith(`${name}-`));
+  const unknown = only.filter((name) => named(name).length === 0);
   if (unknown.length > 0)
     throw new UsageError(`no row ${unknown.join(', ')}; there are ${allIds.join(', ')}`);
   if (record && (quick || only.length > 0)) throw new UsageError('only a complete run can be recorded');
+  const chosen = allIds.filter((id) => only.some((name) => named(name).includes(id)));
+  const historyFolder = numbers['history-folder'];
+  if (historyFolder !== undefined && !(only.length > 0 && chosen.every((id) => id.startsWith('growth-')))) {
+    throw new UsageError('--history-folder belongs to --only growth or one of its rows, and to no other');
+  }
   const seconds = positive('--seconds', numbers.seconds) ?? (quick ? 1 : 5);
   return {
     kind: 'measure',
@@ -65,7 +79,8 @@ export function parseOptions(
       pageRows: quick ? 5000 : 200_000,
       historyRows: positive('--history', numbers.history) ?? (quick ? 50_000 : 10_000_000),
     },
-    rows: only.length > 0 ? only : rowIds,
+    rows: only.length > 0 ? chosen : rowIds,
+    historyFolder: historyFolder === undefined ? null : resolve(historyFolder),
     json,
     record,
   };
@@ -87,6 +102,7 @@ function parse(args: readonly string[]) {
         rounds: { type: 'string' },
         seconds: { type: 'string' },
         history: { type: 'string' },
+        'history-folder': { type: 'string' },
       },
     }).values;
   } catch (error) {

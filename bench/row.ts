@@ -57,6 +57,8 @@ export interface Bench {
   readonly effort: Extent;
   /** URL of the main database as its owner. */
   readonly databaseUrl: string;
+  /** Where databases stay when the run ends; null: nowhere. */
+  readonly keptFolder: string | null;
   readonly postgresPid: number;
   readonly db: PgDatabase;
   readonly load: LoadProcess;

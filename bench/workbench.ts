@@ -21,12 +21,17 @@ export interface Workbench extends Bench {
  * Starts PostgreSQL as the service embeds it, with its durable settings, on an empty folder, and the load generator.
  *
  * @param progress called for slow steps
+ * @param keptFolder where PostgreSQL's data stay, to be used again by the next run; null: a folder that is deleted at the end
  */
-export async function openWorkbench(effort: Extent, progress: (text: string) => void): Promise<Workbench> {
+export async function openWorkbench(
+  effort: Extent,
+  progress: (text: string) => void,
+  keptFolder: string | null = null,
+): Promise<Workbench> {
   const folder = await mkdtemp(join(tmpdir(), 'millrace-bench-'));
   // If started by root, PostgreSQL runs as another user, who needs access to its data below this folder.
   await chmod(folder, 0o755);
-  const dataDir = join(folder, 'postgres');
+  const dataDir = keptFolder ?? join(folder, 'postgres');
   clearAtExit(folder, dataDir);
   const postgres = await startEmbedded({ dataDir, progress });
   const db = createDatabase(postgres.url, { applicationName: 'bench', statementTimeoutMs: 120_000 });
@@ -39,6 +44,7 @@ export async function openWorkbench(effort: Extent, progress: (text: string) => 
   return {
     effort,
     databaseUrl: postgres.url,
+    keptFolder,
     postgresPid: postgres.pid,
     postgresVersion: version?.server_version ?? 'unknown',
     db,
@@ -47,7 +53,8 @@ export async function openWorkbench(effort: Extent, progress: (text: string) => 
     async createDatabase(name) {
       if (!databases.has(name)) {
         await superuser.exclusive(async (session) => {
-          await session.query(`CREATE DATABASE ${name} OWNER millrace`);
+          const [existing] = await session.query('SELECT FROM pg_database WHERE datname = $1', [name]);
+          if (existing === undefined) await session.query(`CREATE DATABASE ${name} OWNER millrace`);
         });
         databases.set(name, postgres.url.replace('/millrace?', `/${name}?`));
       }

@@ -1,3 +1,5 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { migrate } from '../../packages/database/src/migrate.ts';
 import type { PgDatabase } from '../../packages/database/src/pool.ts';
 import { createDatabase } from '../../packages/database/src/pool.ts';
@@ -33,13 +35,51 @@ export interface Grown {
   readonly rows: number;
 }
 
-/** Makes a database with `rows` ended executions of {@link ORGANISATIONS} organisations over {@link DAYS} days. */
-export async function makeHistory(bench: Bench, name: string, rows: number): Promise<Grown> {
-  bench.progress(`${name}: writing ${rows} executions`);
-  const began = performance.now();
+/** What is known of a database that an earlier run has filled. */
+type Kept = Pick<Grown, 'tenant' | 'workflowId' | 'oneNodeId' | 'threeNodesId' | 'executionId' | 'rows'> & {
+  readonly filledAt: number;
+};
+
+/** Afterwards the service would delete by itself what is older than it keeps. */
+const KEPT_MS = 20 * 3_600_000;
+
+/**
+ * A database with `rows` ended executions of {@link ORGANISATIONS} organisations over {@link DAYS} days: the one that an earlier run has left in
+ * the folder for it, or a new one.
+ */
+export async function openHistory(bench: Bench, name: string, rows: number): Promise<Grown> {
   const url = await bench.createDatabase(name);
   const db = createDatabase(url, { applicationName: 'bench', statementTimeoutMs: 0 });
   await migrate(db);
+  const note = bench.keptFolder === null ? null : join(bench.keptFolder, `${name}.json`);
+  const kept =
+    (note === null ? null : await readNote(note, rows)) ?? (await fill(bench, name, rows, url, db));
+  // Written when everything is there: what was interrupted has no note.
+  if (note !== null) await writeFile(note, JSON.stringify(kept), { mode: 0o600 });
+  const cookie = `millrace_session=${await signIn(db, kept.tenant.organisationId, 'org_admin')}`;
+  return { url, db, cookie, ...kept };
+}
+
+async function readNote(file: string, rows: number): Promise<Kept | null> {
+  const text = await readFile(file, 'utf8').catch(() => null);
+  if (text === null) return null;
+  const kept = JSON.parse(text) as Kept;
+  if (kept.rows !== rows) {
+    throw new Error(
+      `${file} is about ${kept.rows} executions, not ${rows}: name another --history-folder or --history`,
+    );
+  }
+  if (Date.now() - kept.filledAt > KEPT_MS) {
+    throw new Error(`${file} is too old: the service would delete its oldest executions. Delete the folder`);
+  }
+  return kept;
+}
+
+async function fill(bench: Bench, name: string, rows: number, url: string, db: PgDatabase): Promise<Kept> {
+  bench.progress(`${name}: writing ${rows} executions`);
+  const began = performance.now();
+  const [any] = await db.query('SELECT FROM executions LIMIT 1');
+  if (any !== undefined) throw new Error(`${name} was left half filled: delete the folder of the history`);
   const tenant = await createTenant(db, name);
   const [oneNodeId, threeNodesId, workflowId] = await makeWorkflows(bench, db, url, tenant);
   await copyOrganisations(db, tenant.organisationId, workflowId);
@@ -52,9 +92,8 @@ export async function makeHistory(bench: Bench, name: string, rows: number): Pro
     'SELECT (pg_database_size(current_database()) / 1048576)::integer AS mib',
   );
   bench.progress(`${name}: ${size?.mib} MiB after ${Math.round((performance.now() - began) / 1000)} s`);
-  const cookie = `millrace_session=${await signIn(db, tenant.organisationId, 'org_admin')}`;
   const executionId = middle?.id ?? 0;
-  return { url, db, tenant, cookie, workflowId, oneNodeId, threeNodesId, executionId, rows };
+  return { tenant, workflowId, oneNodeId, threeNodesId, executionId, rows, filledAt: Date.now() };
 }
 
 /** The last one is executed once: the history is made of copies of that. */

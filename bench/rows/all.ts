@@ -5,7 +5,10 @@ import { canvasRow } from './canvas.ts';
 import { coldStartRow } from './cold-start.ts';
 import { executeRows } from './execute.ts';
 import { firstViewRow } from './first-view.ts';
-import { growthRow } from './growth.ts';
+import { growthFillRow } from './growth-fill.ts';
+import { growthPruneRow } from './growth-prune.ts';
+import { growthReadsRow } from './growth-reads.ts';
+import { growthStartsRow } from './growth-starts.ts';
 import { latencyRow } from './latency.ts';
 import { pagesRow } from './pages.ts';
 import { workersRow } from './workers.ts';
@@ -20,7 +23,10 @@ export const ROWS: readonly Row[] = [
   latencyRow,
   coldStartRow,
   pagesRow,
-  growthRow,
+  growthFillRow,
+  growthReadsRow,
+  growthStartsRow,
+  growthPruneRow,
   firstViewRow,
   canvasRow,
 ];

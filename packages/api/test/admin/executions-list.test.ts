@@ -1,13 +1,19 @@
 import { randomUUID } from 'node:crypto';
 import type { ResponseBody } from '@millrace/admin-api';
 import { message } from '@millrace/messages';
-import { MAX_SCANNED } from '@millrace/service/executions/admin-list';
+import { findAdminExecutions, MAX_SCANNED } from '@millrace/service/executions/admin-list';
+import type { AdminExecutionFilters } from '@millrace/service/executions/admin-walks';
 import { createPerson, type TestPerson } from '@millrace/testing/admin';
 import { RUNNABLE_FLOW } from '@millrace/testing/flows';
 import { startTestService, type TestKey, type TestService } from '@millrace/testing/service';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 const LIST = 'GET /orgs/:org/executions';
+
+const NO_FILTERS: AdminExecutionFilters = {
+  ...{ statuses: null, workflowId: null, triggerType: null, isTestMode: null, text: null, apiKeyId: null },
+  ...{ sourceIp: null, errorWords: null, inputTexts: null, searchKey: null, after: null, before: null },
+};
 
 let service: TestService;
 let viewer: TestPerson;
@@ -249,21 +255,34 @@ describe('200', () => {
     expect(seen).toEqual(ids.reverse());
   });
 
+  /** All pages of a search; one ends when enough was checked, which may be sooner on a busy machine. */
+  async function searchToTheEnd(person: TestPerson, query: object): Promise<ResponseBody<typeof LIST>[]> {
+    const pages: ResponseBody<typeof LIST>[] = [];
+    for (let cursor: string | null = null; pages.length === 0 || cursor !== null; ) {
+      const more: object = cursor === null ? {} : { cursor };
+      const { data }: { data: ResponseBody<typeof LIST> } = await person.call(LIST, {
+        params: { org: person.organisationId },
+        query: { ...query, ...more },
+      });
+      pages.push(data);
+      cursor = data.next_cursor;
+    }
+    return pages;
+  }
+
   test('a search for something rare says how far it got, and continues from there', async () => {
     const person = await createPerson(service, 'viewer');
     const [needle = 0] = await insert(person, { name: 'needle' });
     await insert(person, { count: MAX_SCANNED + 10, name: 'hay', status: 'cancelled' });
     for (const more of [{}, { status: 'cancelled,failed' }, { workflow: workflowId, status: 'cancelled' }]) {
-      const query = { text: 'needle', ...more };
-      const first = await person.call(LIST, { params: { org: person.organisationId }, query });
-      expect(first.data).toMatchObject({ items: [], searched_back_to: '2026-01-02T00:00:00.000Z' });
-      const { next_cursor: cursor } = first.data;
-      const second = await person.call(LIST, {
-        params: { org: person.organisationId },
-        query: { ...query, cursor: cursor ?? '' },
-      });
-      expect(second.data).toMatchObject({ next_cursor: null, searched_back_to: null });
-      expect(second.data.items.map(({ id }) => id)).toEqual('status' in more ? [] : [needle]);
+      const pages = await searchToTheEnd(person, { text: 'needle', ...more });
+      const last = pages.pop();
+      expect(pages).not.toEqual([]);
+      for (const page of pages) {
+        expect(page).toMatchObject({ items: [], searched_back_to: '2026-01-02T00:00:00.000Z' });
+      }
+      expect(last).toMatchObject({ next_cursor: null, searched_back_to: null });
+      expect(last?.items.map(({ id }) => id)).toEqual('status' in more ? [] : [needle]);
     }
   });
 
@@ -272,16 +291,15 @@ describe('200', () => {
     const searchKeys = { order: 'A-1' };
     await insert(person, { count: MAX_SCANNED, name: 'hay', status: 'cancelled', searchKeys });
     for (const more of [
-      {},
-      { status: 'cancelled,failed' },
-      { workflow: workflowId },
-      { text: 'A-1', in: 'keys' as const, status: 'failed' },
+      { text: 'needle' },
+      { text: 'needle', statuses: ['cancelled', 'failed'] as const },
+      { text: 'needle', workflowId },
+      { searchKey: 'a-1', statuses: ['failed'] as const },
     ]) {
-      const { data } = await person.call(LIST, {
-        params: { org: person.organisationId },
-        query: { text: 'needle', ...more },
-      });
-      expect([more, data]).toEqual([more, { items: [], next_cursor: null, searched_back_to: null }]);
+      const found = await service.database.db.forOrganisation(person.organisationId, (tx) =>
+        findAdminExecutions(tx, person.organisationId, { ...NO_FILTERS, ...more }, null, 51, () => 0),
+      );
+      expect([more, found]).toEqual([more, { rows: [], searchedTo: null }]);
     }
   });
 

@@ -22,17 +22,20 @@ import {
 } from './admin-walks.ts';
 import { readInOrder } from './in-order.ts';
 
-/**
- * Rows one page checks for matches. Usually the first few are enough, and PostgreSQL must know that few are needed:
- * otherwise it may read and sort everything in an index.
- */
-const LOOKED = [200, 2_300];
-/** Each may lie in a page of its own: takes some milliseconds. */
-export const MAX_SCANNED = LOOKED.reduce((sum, each) => sum + each);
-
+/** Rows one page checks for matches; each may lie in a page of its own. */
+export const MAX_SCANNED = 2_500;
 /** The same for searches of inputs, which have to be read. */
-const LOOKED_INPUTS = [100, 400];
-const MAX_SCANNED_INPUTS = LOOKED_INPUTS.reduce((sum, each) => sum + each);
+const MAX_SCANNED_INPUTS = 500;
+/**
+ * As many are checked at first. Usually they are enough, and PostgreSQL must know that few are needed: otherwise it may read and sort everything in
+ * an index.
+ */
+const FIRST = 200;
+const FIRST_INPUTS = 100;
+/** How long one page checks rows: a search is answered soon, however long each takes, and goes on from there. */
+const MAX_MS = 6;
+/** Fewer aren't worth a statement. */
+const FEWEST = 100;
 
 /** The matches below an id. */
 export interface Found {
@@ -76,19 +79,37 @@ export async function findAdminExecutions(
   filters: AdminExecutionFilters,
   belowId: number | null,
   wanted: number,
+  now: () => number = () => performance.now(),
 ): Promise<Found> {
+  if (filters.statuses?.length === 0) return { rows: [], searchedTo: null };
+  const beganAt = now();
   const [ids] = await Promise.all([findIdRange(tx, organisationId, filters), readInOrder(tx)]);
   const range = { ...ids, belowId: Math.min(ids.belowId, belowId ?? Number.MAX_SAFE_INTEGER), wanted };
   const walks = walkersFor(filters).map((walker): Progress => ({ walker, rows: [], end: null }));
-  for (const maxLooked of filters.inputTexts === null ? LOOKED : LOOKED_INPUTS) {
+  const most = filters.inputTexts === null ? MAX_SCANNED : MAX_SCANNED_INPUTS;
+  let maxLooked = filters.inputTexts === null ? FIRST : FIRST_INPUTS;
+  for (let left = most; maxLooked > 0; ) {
+    const startedAt = now();
     for (const progress of walks) {
       if (await goOn(tx, organisationId, filters, { ...range, maxLooked }, progress)) {
         return { rows: progress.rows, searchedTo: null };
       }
     }
+    left -= maxLooked;
+    const endedAt = now();
+    maxLooked = howManyMore(left, maxLooked / (endedAt - startedAt), MAX_MS - (endedAt - beganAt));
   }
   const [furthest] = walks.sort((a, b) => (a.end?.id ?? 0) - (b.end?.id ?? 0));
   return { rows: furthest?.rows ?? [], searchedTo: furthest?.end ?? null };
+}
+
+/**
+ * How many rows are checked next, as far as can be told from the last ones.
+ * @param left at most so many
+ */
+export function howManyMore(left: number, rowsPerMs: number, msLeft: number): number {
+  const inTime = msLeft <= 0 ? 0 : Math.floor(rowsPerMs * msLeft);
+  return inTime < Math.min(left, FEWEST) ? 0 : Math.min(left, inTime);
 }
 
 /** The progress of one scan. */
@@ -157,6 +178,7 @@ export async function countAdminExecutions(
   organisationId: number,
   filters: AdminExecutionFilters,
 ): Promise<ExecutionCount> {
+  if (filters.statuses?.length === 0) return { count: 0, precision: 'exact' };
   const counted = await db.forOrganisation(organisationId, async (tx): Promise<ExecutionCount> => {
     const [ids] = await Promise.all([findIdRange(tx, organisationId, filters), readInOrder(tx)]);
     const most = filters.inputTexts === null ? MAX_SCANNED : MAX_SCANNED_INPUTS;

@@ -46,6 +46,7 @@ export async function findIdRange(
   organisationId: number,
   { after, before }: AdminExecutionFilters,
 ): Promise<IdRange> {
+  if (after === null && before === null) return { aboveId: 0, belowId: Number.MAX_SAFE_INTEGER };
   const [row] = await tx.query<{ above_id: number | null; below_id: number | null }>(
     `SELECT
        (SELECT id FROM executions WHERE organisation_id = $1 AND created_at < $2::timestamptz - interval '1 minute'
@@ -182,12 +183,12 @@ export async function findWalkEnd(
   { way, ...walk }: Walk,
 ): Promise<WalkEnd | undefined> {
   const ends = await tx.query<WalkEnd>(
-    `SELECT id, created_at FROM executions
+    timesOf(`SELECT id FROM executions
      WHERE organisation_id = $1 AND id < $2 AND id > $3 AND ($5::bigint IS NULL OR workflow_id = $5)
        AND ($6::text IS NULL OR trigger_type = $6) AND ($7::boolean IS NULL OR is_test_mode)
        AND ($10::bigint IS NULL OR api_key_id = $10)
        AND ($8::timestamptz IS NULL OR created_at >= $8) AND ($9::timestamptz IS NULL OR created_at <= $9)
-     ORDER BY id DESC OFFSET $4 - 1 LIMIT 2`,
+     ORDER BY id DESC OFFSET $4 - 1 LIMIT 2`),
     [
       organisationId,
       walk.belowId,
@@ -204,6 +205,14 @@ export async function findWalkEnd(
   return endBeforeMore(ends);
 }
 
+/**
+ * Of the ids that `ids` selects. Most ids are passed over, for which an index is enough: a row may lie in a page of its own. No join, which could
+ * be planned the other way around, with a search for each execution.
+ */
+function timesOf(ids: string): string {
+  return `SELECT w.id, (SELECT e.created_at FROM executions e WHERE e.id = w.id) AS created_at FROM (${ids}) w`;
+}
+
 export interface WalkEnd {
   readonly id: number;
   readonly created_at: Date;
@@ -214,19 +223,14 @@ function endBeforeMore([last, next]: readonly WalkEnd[]): WalkEnd | undefined {
   return next === undefined ? undefined : last;
 }
 
-const UNCOMPLETED: readonly ExecutionStatus[] = ['queued', 'running', 'waiting_async', 'failed', 'cancelled'];
-
-/** One index scan for each status in a parameter. */
-function downUncompleted(columns: string, parameter: number): string {
-  return UNCOMPLETED.map(
+/** The newest of those with one of the statuses: an index scan for each that is wanted, because each takes time to plan. */
+function downUncompleted(columns: string, { statuses }: AdminExecutionFilters): string {
+  const scans = (statuses ?? []).map(
     (status) => `(SELECT ${columns} FROM executions
-       WHERE organisation_id = $1 AND status = '${status}' AND '${status}' = ANY ($${parameter}::text[])
-         AND id < $2 AND id > $3 ORDER BY id DESC LIMIT $4)`,
-  ).join(' UNION ALL ');
+       WHERE organisation_id = $1 AND status = '${status}' AND id < $2 AND id > $3 ORDER BY id DESC LIMIT $4)`,
+  );
+  return `SELECT * FROM (${scans.join(' UNION ALL ')}) scanned ORDER BY id DESC LIMIT $4`;
 }
-
-const UNCOMPLETED_ROWS = downUncompleted('*', 6);
-const UNCOMPLETED_TIMES = downUncompleted('id, created_at', 5);
 
 /**
  * The same over the index of executions that aren't completed, which is small compared with a long history: one scan per
@@ -242,7 +246,7 @@ export async function walkUncompleted(
   return tx.query<AdminExecutionRow>(
     `SELECT ${ITEM_COLUMNS}
      FROM (
-       SELECT * FROM (${UNCOMPLETED_ROWS} ORDER BY id DESC LIMIT $4) looked
+       SELECT * FROM (${downUncompleted('*', filters)}) looked
        WHERE ${FITS}
        ORDER BY id DESC LIMIT $17
      ) e LEFT JOIN workflows w ON w.id = e.workflow_id AND w.organisation_id = e.organisation_id
@@ -260,7 +264,7 @@ export async function countUncompleted(
 ): Promise<Counted> {
   const [row] = await tx.query<Counted>(
     `SELECT count(*) AS looked, count(*) FILTER (WHERE ${FITS}) AS matching
-     FROM (SELECT * FROM (${UNCOMPLETED_ROWS}) rows ORDER BY id DESC LIMIT $4) looked`,
+     FROM (${downUncompleted('*', filters)}) looked`,
     [organisationId, walk.belowId, walk.aboveId, walk.maxLooked, ...valuesOf(filters)],
   );
   return row ?? NOTHING_COUNTED;
@@ -275,9 +279,8 @@ export async function findUncompletedWalkEnd(
 ): Promise<WalkEnd | undefined> {
   // Each status is read one row further than the scan went.
   const ends = await tx.query<WalkEnd>(
-    `SELECT id, created_at FROM (${UNCOMPLETED_TIMES}) looked
-     ORDER BY id DESC OFFSET $4 - 2 LIMIT 2`,
-    [organisationId, walk.belowId, walk.aboveId, walk.maxLooked + 1, filters.statuses],
+    timesOf(`SELECT id FROM (${downUncompleted('id', filters)}) looked OFFSET $4 - 2 LIMIT 2`),
+    [organisationId, walk.belowId, walk.aboveId, walk.maxLooked + 1],
   );
   return endBeforeMore(ends);
 }
@@ -355,13 +358,13 @@ export async function estimateExecutions(
   organisationId: number,
   filters: AdminExecutionFilters,
 ): Promise<number> {
-  const [table] = await db.query<{ rows: number }>(
+  const tables = db.query<{ rows: number }>(
     `SELECT (reltuples / greatest(relpages, 1) * pg_relation_size(oid) / current_setting('block_size')::integer)
        ::double precision AS rows
      FROM pg_class WHERE oid = 'executions'::regclass`,
   );
-  const all = await db.query<Explained>('EXPLAIN (FORMAT JSON) SELECT FROM executions');
-  const some = await db.query<Explained>(
+  const every = db.query<Explained>('EXPLAIN (FORMAT JSON) SELECT FROM executions');
+  const matching = db.query<Explained>(
     `EXPLAIN (FORMAT JSON) SELECT FROM executions
      WHERE organisation_id = $1 AND ($2::bigint IS NULL OR workflow_id = $2) AND ($3::text[] IS NULL OR status = ANY ($3))
        AND ($4::text IS NULL OR trigger_type = $4) AND ($5::boolean IS NULL OR is_test_mode = $5)
@@ -378,6 +381,7 @@ export async function estimateExecutions(
       filters.before,
     ],
   );
+  const [[table], all, some] = await Promise.all([tables, every, matching]);
   return Math.round(((table?.rows ?? 0) * plannedRows(some)) / Math.max(1, plannedRows(all)));
 }
 
