@@ -48,6 +48,7 @@ const broken: Record<string, { readonly files: readonly ProjectFile[]; readonly 
           'const c = `SELECT 1`;',
           'const d = `Select ${one} of these`;',
           'const e = `SELECT ${ITEM_COLUMNS} FROM ${ROWS.sql} AS r (${ROWS.list()})`;',
+          'const g = `SELECT ${ITEM_COLUMNS} FROM ${ROWS.unseenSql} AS r (${ROWS.list()})`;',
           'const f = `SELECT ${ITEM_COLUMNS} FROM t WHERE id = ${id}`;',
         ].join('\n'),
       },

@@ -145,7 +145,7 @@ const SQL_START =
   /^\s*(SELECT|INSERT INTO|UPDATE|DELETE FROM|WITH|CREATE|ALTER|DROP|LISTEN|NOTIFY|SET|BEGIN|COPY) /;
 
 /** Fragments shared by several statements: a constant, or the columns of a constant `rowSet`. */
-const SQL_CONSTANT = /^[A-Z][A-Z0-9_]*(\.sql|\.list\(('[a-z]+')?\))?$/;
+const SQL_CONSTANT = /^[A-Z][A-Z0-9_]*(\.sql|\.unseenSql|\.list\(('[a-z]+')?\))?$/;
 
 const plainSql: TidyRule = {
   name: 'SQL is plain text, never built from strings',
