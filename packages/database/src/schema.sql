@@ -636,11 +636,13 @@ CREATE TABLE callbacks (
   decided_by json,
   fields json,
   answers json,
+  question text DEFAULT ''::text NOT NULL,
   CONSTRAINT callbacks_token_hash_key UNIQUE (token_hash),
   CONSTRAINT callbacks_pkey PRIMARY KEY (id),
   CONSTRAINT callbacks_check CHECK (((kind = 'approval'::text) = ((title IS NOT NULL) AND (message IS NOT NULL) AND (choices IS NOT NULL)))),
   CONSTRAINT callbacks_check1 CHECK ((((kind = 'approval'::text) AND (used_at IS NOT NULL)) = ((decision IS NOT NULL) AND (comment IS NOT NULL) AND (decided_by IS NOT NULL)))),
   CONSTRAINT callbacks_kind_check CHECK ((kind = ANY (ARRAY['callback'::text, 'approval'::text]))),
+  CONSTRAINT callbacks_question_check CHECK ((octet_length(question) <= 200)),
   CONSTRAINT callbacks_token_hash_check CHECK ((octet_length(token_hash) = 32))
 );
 
