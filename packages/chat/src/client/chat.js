@@ -178,13 +178,21 @@
     if (follows) scrollToEnd();
   }
 
-  function questionForm(number, { id, title, text, choices, fields }) {
+  function questionForm(number, { id, title, text, choices, fields, takes_comment: takesComment }) {
     const form = element('form', '', { className: 'asked', noValidate: true });
     form.dataset.id = id;
     form.setAttribute('aria-label', title);
     form.append(element('strong', title));
     if (text !== '') form.append(element('p', text));
     form.append(...fields.map((field, index) => questionField(field, `asked-${id}-${index}`)));
+    const comment = Object.assign(document.createElement('textarea'), {
+      ...{ id: `asked-${id}-comment`, rows: 2, maxLength: 5_000 },
+    });
+    if (takesComment) {
+      const box = element('div', '', { className: 'field' });
+      box.append(element('label', texts.comment, { htmlFor: comment.id }), comment);
+      form.append(box);
+    }
     const problem = element('p', '', { className: 'fault', role: 'alert' });
     const buttons = element('div', '', { className: 'choices' });
     buttons.append(
@@ -193,7 +201,8 @@
     form.append(problem, buttons);
     form.addEventListener('submit', (event) => {
       event.preventDefault();
-      void decide(number, form, { id, choice: event.submitter?.value ?? '', values: enteredIn(form) });
+      const choice = event.submitter?.value ?? '';
+      void decide(number, form, { id, choice, values: enteredIn(form), comment: comment.value });
     });
     return form;
   }
@@ -219,7 +228,7 @@
     const box = element('div', '', { className: 'field' });
     box.dataset.name = name;
     if (type === 'checkbox') {
-      const line = option(label, { type: 'checkbox', id }, 'on');
+      const line = option(label, { type: 'checkbox', id, checked: value !== '' }, 'on');
       line.firstChild.setAttribute('aria-describedby', described);
       box.append(line, about, fault);
       return box;

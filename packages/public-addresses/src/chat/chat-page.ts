@@ -42,6 +42,7 @@ function bodyOf(options: ChatOptions, base: string, reader: Reader): string {
     them: title,
     waiting: say(message('chat.waiting')),
     asked: say(message('chat.asked')),
+    comment: say(message('approval.comment')),
     optional: say(message('form.optional')),
     noChoice: say(message('form.no_choice')),
     writing: say(message('chat.writing')),
