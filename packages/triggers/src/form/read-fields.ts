@@ -158,7 +158,7 @@ function isFileValue(value: JsonValue): value is FileValue {
 }
 
 /** As the attribute `accept` of HTML: extensions, media types, and `image/*`. */
-function isAccepted(accept: string, { name, type }: FileValue): boolean {
+export function isAccepted(accept: string, { name, type }: Pick<FileValue, 'name' | 'type'>): boolean {
   const wanted = accept
     .split(',')
     .map((each) => each.trim().toLowerCase())
