@@ -3,9 +3,11 @@ import { message } from '@millrace/messages';
 import { checkedNode } from '@millrace/node-kit/define';
 import { serviceFailure } from '@millrace/node-kit/service-failure';
 import { Type } from 'typebox';
-import { agentRequest, openingsOf, runAgent } from './agent/agent.ts';
+import { agentRequest, openingsOf, runAgent, takeDecision } from './agent/agent.ts';
+import { APPROVAL_SECTION, approvalProperties } from './agent/approval-config.ts';
+import { describeApprovals } from './agent/approvals.ts';
 import { type AgentTool, findToolFaults, nameTaken, readTools, toolsProperty } from './agent/tools.ts';
-import { type McpServer, serversProperty } from './mcp/config.ts';
+import { findServerFaults, type McpServer, readServers, serversProperty } from './mcp/config.ts';
 import { type McpTools, openMcpTools } from './mcp/tools.ts';
 import { MODEL_REQUIRED, MODEL_RETRY, modelProperties } from './model/config.ts';
 import { exampleAnswer, exampleCredential } from './model/examples.ts';
@@ -41,6 +43,7 @@ export const aiAgent = checkedNode({
     ...modelProperties,
     tools: toolsProperty,
     mcp_servers: serversProperty,
+    ...approvalProperties,
     max_steps: Type.Integer({
       title: 'Maximum steps',
       description: 'How many answers the model may give, including those that call tools.',
@@ -71,15 +74,22 @@ export const aiAgent = checkedNode({
     }),
   },
   required: MODEL_REQUIRED,
-  deferred: { tools: 'arguments' },
+  deferred: {
+    tools: 'arguments',
+    mcp_servers: 'arguments',
+    approval_title: 'arguments',
+    approval_notify: 'arguments',
+    approval_request: 'arguments',
+  },
   defaultTimeoutMs: MAX_TOTAL_TIMEOUT_MS + 10_000,
   defaultRetry: MODEL_RETRY,
-  findFaults: findToolFaults,
+  findFaults: (config) => [...findToolFaults(config), ...findServerFaults(config)],
   form: {
     main: ['credential_id', 'model', 'system', 'prompt', 'files', 'tools', 'mcp_servers', 'output', 'schema'],
     sections: [
       { title: 'Model settings', fields: ['temperature', 'max_tokens'] },
       MEMORY_SECTION,
+      APPROVAL_SECTION,
       {
         title: 'Limits',
         fields: ['max_steps', 'token_budget', 'tool_result_chars', 'timeout_ms', 'total_timeout_ms'],
@@ -143,12 +153,14 @@ export const aiAgent = checkedNode({
     if (problem !== undefined) return failure('invalid_config', problem);
     const tools = readTools(config.tools, (template, args) => context.render(template, args));
     if ('key' in tools) return failure('invalid_config', tools);
+    const servers = readServers(config.mcp_servers, (template, args) => context.render(template, args));
+    if ('key' in servers) return failure('invalid_config', servers);
     const credential = await context.credentials.open(config.credential_id, { types: ['ai'] });
     const recalled = await recall(config, context);
     const opened = await openModelFiles(config.files, context.files);
     if (!context.execution.isTestMode) {
       const files = await readModelFiles(opened);
-      return withServers(config, context, async (more) => {
+      return withServers(servers, config, context, async (more) => {
         const all = [...tools, ...more];
         const name = nameTaken(all);
         return name === undefined
@@ -159,17 +171,16 @@ export const aiAgent = checkedNode({
     const { maxOutputTokens } = limitOf(config, { left: context.aiTokensLeft });
     const limits = { maxOutputTokens, timeoutMs: config.timeout_ms };
     const request = agentRequest(config, tools, recalled, openingsOf(config, recalled), limits);
-    const servers = config.mcp_servers.map(({ name, url, tools: allowed }) => ({
-      name,
-      url,
-      tools: allowed,
-    }));
+    const listed = servers.map(({ name, url, tools: allowed }) => ({ name, url, tools: allowed }));
     const shown = describeRequest(request, credential, opened);
+    const asks = describeApprovals(tools, servers);
     return success({
       dry_run: true,
-      request: servers.length === 0 ? shown : { ...shown, mcp_servers: servers },
+      request: listed.length === 0 ? shown : { ...shown, mcp_servers: listed },
+      ...(asks.length === 0 ? {} : { approvals: asks }),
     });
   },
+  resume: (_config, _context, signal, waiting) => takeDecision(signal, waiting),
 });
 
 /** Of one request to a server; the conversation as a whole has a limit of its own. */
@@ -177,11 +188,11 @@ const SERVER_TIMEOUT_MS = 120_000;
 
 /** Runs the agent with the tools of its servers, and ends their sessions. */
 async function withServers(
-  config: { readonly mcp_servers: readonly McpServer[]; readonly total_timeout_ms: number },
+  servers: readonly McpServer[],
+  { total_timeout_ms: totalMs }: { readonly total_timeout_ms: number },
   context: NodeContext,
   run: (tools: readonly AgentTool[]) => Promise<NodeResult>,
 ): Promise<NodeResult> {
-  const { mcp_servers: servers, total_timeout_ms: totalMs } = config;
   if (servers.length === 0) return run([]);
   const signal = AbortSignal.any([context.signal, AbortSignal.timeout(totalMs)]);
   let opened: McpTools;

@@ -1,4 +1,5 @@
 import {
+  findFiles,
   isJsonObject,
   type JsonObject,
   type JsonValue,
@@ -64,6 +65,18 @@ export function answerOf(
     if (text !== null) return text;
   }
   return null;
+}
+
+/** The ids of the files that the trigger's setting gives the visitor; whether the execution has them isn't checked. */
+export function answerFilesOf(
+  plan: Plan,
+  of: Parameters<typeof answerOf>[1],
+  most: number,
+): readonly string[] {
+  const { answer_files: written } = chatIn(plan).writtenConfig;
+  if (typeof written !== 'string' || written.trim() === '') return [];
+  const found = findFiles(renderAtEnd(plan, chatIn(plan), of).answer_files ?? null);
+  return [...new Set(found.map(({ id }) => id))].slice(0, most);
 }
 
 /** The chat of a plan, which has one at most. */

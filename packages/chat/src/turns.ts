@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Queryable } from '@millrace/database/database';
-import type { ExecutionStatus } from '@millrace/engine';
+import { type ExecutionStatus, type JsonText, stringifyJson } from '@millrace/engine';
 
 /** Turns that a page shows after a reload; older ones stay until their executions are deleted. */
 export const SHOWN_TURNS = 100;
@@ -26,6 +26,12 @@ export function sessionIdOf(hash: Buffer): string {
   return hash.toString('hex').slice(0, 32);
 }
 
+/** A file that came with a message. */
+export type SentFile = { readonly name: string; readonly size: number };
+
+/** A file that the visitor can save. */
+export type AnswerFile = SentFile & { readonly id: string; readonly type: string };
+
 /** A message and what became of it. */
 export interface TurnRow {
   readonly number: number;
@@ -34,12 +40,17 @@ export interface TurnRow {
   /** Both null until its execution has ended and somebody has read it. */
   readonly outcome: 'answered' | 'failed' | null;
   readonly answer: string | null;
+  /** What came with the message; null for nothing. */
+  readonly files: JsonText<SentFile[]> | null;
+  /** What its answer gives the visitor; null for nothing, and until it is known. */
+  readonly answer_files: JsonText<AnswerFile[]> | null;
   /** Of the execution, as is its version. */
   readonly status: ExecutionStatus;
   readonly workflow_version: number;
 }
 
-const TURN_COLUMNS = 't.number, t.execution_id, t.message, t.outcome, t.answer, e.status, e.workflow_version';
+const TURN_COLUMNS = `t.number, t.execution_id, t.message, t.outcome, t.answer, t.files, t.answer_files,
+  e.status, e.workflow_version`;
 
 /** The last turns of a session, oldest first. */
 export async function listTurns(tx: Queryable, session: SessionKey): Promise<TurnRow[]> {
@@ -80,6 +91,7 @@ export interface NewTurn {
   /** Made by the page, so that the same message sent twice is one. */
   readonly messageId: string;
   readonly message: string;
+  readonly files: readonly SentFile[];
   readonly executionId: number;
   /** Nodes whose text the visitor may see while it is written. */
   readonly liveNodeIds: readonly string[];
@@ -143,9 +155,13 @@ export async function beginTurn(
        INSERT INTO chat_streams (execution_id, organisation_id, node_ids)
        SELECT $6::bigint, $3, $8::text[] WHERE cardinality($8::text[]) > 0
      )
-     INSERT INTO chat_turns (workflow_id, session_hash, organisation_id, message_hash, number, execution_id, message)
-     VALUES ($1, $2, $3, $4, $5, $6, $7)`,
-    [workflowId, hash, organisationId, messageHash, number, turn.executionId, turn.message, turn.liveNodeIds],
+     INSERT INTO chat_turns (workflow_id, session_hash, organisation_id, message_hash, number, execution_id, message, files)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $9::json)`,
+    [
+      ...[workflowId, hash, organisationId, messageHash, number, turn.executionId, turn.message],
+      turn.liveNodeIds,
+      turn.files.length === 0 ? null : stringifyJson(turn.files.map(({ name, size }) => ({ name, size }))),
+    ],
     'insert_chat_turn',
   );
   return { kind: 'new', number };
@@ -176,13 +192,27 @@ export async function endTurn(
   tx: Queryable,
   session: SessionKey,
   turn: { readonly number: number; readonly execution_id: number },
-  end: { readonly outcome: 'answered' | 'failed'; readonly answer: string },
+  end: {
+    readonly outcome: 'answered' | 'failed';
+    readonly answer: string;
+    readonly files: readonly AnswerFile[];
+  },
 ): Promise<void> {
   await tx.query(
     `WITH stream AS (DELETE FROM chat_streams WHERE execution_id = $6)
-     UPDATE chat_turns SET outcome = $4, answer = $5
+     UPDATE chat_turns SET outcome = $4, answer = $5, answer_files = $7::json
      WHERE workflow_id = $1 AND session_hash = $2 AND number = $3 AND outcome IS NULL`,
-    [session.workflowId, session.hash, turn.number, end.outcome, cutAnswer(end.answer), turn.execution_id],
+    [
+      ...[
+        session.workflowId,
+        session.hash,
+        turn.number,
+        end.outcome,
+        cutAnswer(end.answer),
+        turn.execution_id,
+      ],
+      end.files.length === 0 ? null : stringifyJson(end.files),
+    ],
     'end_chat_turn',
   );
 }

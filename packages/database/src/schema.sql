@@ -636,11 +636,13 @@ CREATE TABLE callbacks (
   decided_by json,
   fields json,
   answers json,
+  question text DEFAULT ''::text NOT NULL,
   CONSTRAINT callbacks_token_hash_key UNIQUE (token_hash),
   CONSTRAINT callbacks_pkey PRIMARY KEY (id),
   CONSTRAINT callbacks_check CHECK (((kind = 'approval'::text) = ((title IS NOT NULL) AND (message IS NOT NULL) AND (choices IS NOT NULL)))),
   CONSTRAINT callbacks_check1 CHECK ((((kind = 'approval'::text) AND (used_at IS NOT NULL)) = ((decision IS NOT NULL) AND (comment IS NOT NULL) AND (decided_by IS NOT NULL)))),
   CONSTRAINT callbacks_kind_check CHECK ((kind = ANY (ARRAY['callback'::text, 'approval'::text]))),
+  CONSTRAINT callbacks_question_check CHECK ((octet_length(question) <= 200)),
   CONSTRAINT callbacks_token_hash_check CHECK ((octet_length(token_hash) = 32))
 );
 
@@ -678,10 +680,14 @@ CREATE TABLE chat_turns (
   outcome text,
   answer text,
   created_at timestamp with time zone DEFAULT now() NOT NULL,
+  files json,
+  answer_files json,
   CONSTRAINT chat_turns_workflow_id_session_hash_message_hash_key UNIQUE (workflow_id, session_hash, message_hash),
   CONSTRAINT chat_turns_pkey PRIMARY KEY (workflow_id, session_hash, number),
   CONSTRAINT chat_turns_answer_check CHECK ((octet_length(answer) <= 262144)),
+  CONSTRAINT chat_turns_answer_files_check CHECK ((octet_length((answer_files)::text) <= 16384)),
   CONSTRAINT chat_turns_check CHECK (((outcome IS NULL) = (answer IS NULL))),
+  CONSTRAINT chat_turns_files_check CHECK ((octet_length((files)::text) <= 16384)),
   CONSTRAINT chat_turns_message_check CHECK ((octet_length(message) <= 65536)),
   CONSTRAINT chat_turns_message_hash_check CHECK ((octet_length(message_hash) = 32)),
   CONSTRAINT chat_turns_number_check CHECK ((number >= 1)),

@@ -41,7 +41,7 @@ export type ShownRecord =
     })
   | (NodeRecordBase & {
       readonly status: 'waiting';
-      /** `delay`: succeeds with `output` at `wakeAtMs`. `retry`: another attempt starts then. */
+      /** `delay`: succeeds with `output` at `wakeAtMs`. `retry`: another attempt starts then; without an error, it goes on after a wait. */
       readonly reason: 'delay' | 'retry';
       readonly wakeAtMs: number;
       readonly output: JsonObject;
@@ -185,6 +185,12 @@ export function retryRecord(
   output: JsonObject = {},
 ): ShownRecord {
   return { ...progress, status: 'waiting', reason: 'retry', wakeAtMs, output, error };
+}
+
+/** The node's wait is over, and it runs again with `output`: as the attempt that waited, so it isn't counted. */
+export function againRecord(progress: NodeProgress, nowMs: number, output: JsonObject): ShownRecord {
+  const attempts = progress.attempts - 1;
+  return { ...progress, attempts, status: 'waiting', reason: 'retry', wakeAtMs: nowMs, output };
 }
 
 /** The node's attempt was put off until `wakeAtMs`; it isn't counted. */

@@ -70,6 +70,12 @@ export type NodeResult =
       readonly childAiTokens?: number;
     }
   | {
+      /** The wait is over, and the node has more to do: `run` is called again, once this is stored. Only `resume` may return it. */
+      readonly kind: 'again';
+      /** What `run` gets as its `previousOutput`. */
+      readonly output: JsonObject;
+    }
+  | {
       /** Completes the whole execution; other running nodes are aborted. */
       readonly kind: 'stop';
       readonly output: JsonObject;
@@ -146,6 +152,14 @@ export function awaitSignal(
   options: Partial<Tokens> = {},
 ): NodeResult {
   return { kind: 'await_signal', untilMs, output, ...tokensIn(options) };
+}
+
+/**
+ * What `resume` returns when the node has effects to make after its wait: its `run` is called again with `output` as `previousOutput`. That is
+ * stored first, so that neither a crash nor another attempt waits a second time.
+ */
+export function runAgain(output: JsonObject): NodeResult {
+  return { kind: 'again', output };
 }
 
 function tokensIn({ consumedAiTokens = 0, childAiTokens = 0 }: Partial<Tokens>): Tokens {

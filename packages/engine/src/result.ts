@@ -18,7 +18,8 @@ export function checkResult(result: NodeResult, maxBytes: number): NodeResult {
   if (kind === 'failure') return checkFailure(result as Result<'failure'>, maxBytes);
   if (kind === 'wait') return checkWait(result as Result<'wait'>, maxBytes);
   if (kind === 'await_signal') return checkAwait(result as Result<'await_signal'>, maxBytes);
-  if (kind === 'stop') return checkStop(result as Result<'stop'>, maxBytes);
+  if (kind === 'again') return checkPlain(result as Result<'again'>, maxBytes);
+  if (kind === 'stop') return checkPlain(result as Result<'stop'>, maxBytes);
   return failure('invalid_output', message('run.no_result'));
 }
 
@@ -69,7 +70,7 @@ function checkAwait(result: Result<'await_signal'>, maxBytes: number): NodeResul
   return failure('invalid_output', message('run.wait_not_a_time'), tokens);
 }
 
-function checkStop(result: Result<'stop'>, maxBytes: number): NodeResult {
+function checkPlain(result: Result<'stop' | 'again'>, maxBytes: number): NodeResult {
   const fault = checkOutput(result.output, maxBytes);
   return fault === null ? result : failure(fault.code, fault.message);
 }

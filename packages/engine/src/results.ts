@@ -4,6 +4,7 @@ import type { Effect, StepEvent } from './effects.ts';
 import { blame, completeExecution, failExecution } from './endings.ts';
 import type { NodeError, NodeProgress } from './execution.ts';
 import {
+  againRecord,
   delayRecord,
   failedRecord,
   hostRecord,
@@ -50,7 +51,7 @@ export function takeResult(
     return;
   }
   const result = resultFor(state, slot, event.result as NodeResult);
-  const tokens = result.kind === 'wait' || result.kind === 'stop' ? NO_TOKENS : result;
+  const tokens = tokensIn(result);
   const progress = withTokens(progressOf(slot, state.nowMs), tokens);
   addTokens(state, tokens);
   addTokens(slot.frame, tokens);
@@ -67,6 +68,9 @@ export function takeResult(
     completeExecution(state, effects);
   } else if (result.kind === 'await_signal') {
     awaitSignal(state, slot, progress, result);
+  } else if (result.kind === 'again') {
+    setRecord(state, slot, againRecord(progress, state.nowMs, result.output));
+    state.ready.push(slot);
   } else if (result.untilMs <= state.nowMs) {
     succeed(state, slot, progress, result.output, [DEFAULT_HANDLE]);
   } else {
@@ -77,13 +81,20 @@ export function takeResult(
 
 function resultFor(state: ExecutionState, slot: Slot, given: NodeResult): NodeResult {
   const result = checkResult(given, state.input.limits.maxOutputBytes);
-  const tokens = result.kind === 'wait' || result.kind === 'stop' ? NO_TOKENS : tokensOf(result);
+  const tokens = tokensOf(tokensIn(result));
   // A delay's output is stored while it waits, and again when it is over.
   const times = result.kind === 'wait' && result.untilMs > state.nowMs ? 2 : 1;
   const refused = result.output === undefined ? null : checkTotal(state, slot, result.output, tokens, times);
   if (refused !== null) return refused;
+  if (result.kind === 'again' && !slot.isResuming) {
+    return failure('invalid_output', message('run.cannot_run_again'));
+  }
   if (result.kind !== 'await_signal' || slot.node.definition.resume !== undefined) return result;
   return failure('invalid_output', message('run.cannot_wait'), tokens);
+}
+
+function tokensIn(result: NodeResult): Tokens {
+  return 'consumedAiTokens' in result ? result : NO_TOKENS;
 }
 
 /** What a defective node returned may be anything. */

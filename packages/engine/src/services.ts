@@ -409,6 +409,8 @@ export interface CallbackService {
     readonly choices: readonly { readonly id: string; readonly label: string }[];
     /** Fields to fill in with the decision, as JSON; absent for none. */
     readonly fields?: readonly JsonObject[];
+    /** Which of the node's questions this is, if it asks several, one after the other: the signal names it as well. */
+    readonly question?: string;
   }): Promise<{
     /** The page that shows the request and all choices. */
     readonly url: string;
@@ -429,5 +431,5 @@ export interface ToolService {
     readonly config: JsonObject;
     readonly callKey: string;
     readonly aiTokensLeft?: number | null;
-  }): Promise<Exclude<NodeResult, { kind: 'wait' | 'await_signal' | 'stop' }>>;
+  }): Promise<Exclude<NodeResult, { kind: 'wait' | 'await_signal' | 'again' | 'stop' }>>;
 }

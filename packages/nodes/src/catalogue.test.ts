@@ -230,7 +230,13 @@ function wordsOf(schema: unknown): string[] {
 /** Required members that may nevertheless be empty. */
 const MAY_BE_EMPTY: ReadonlySet<string> = new Set([
   ...['http.request password', 'trigger.poll password', 'wait.callback password', 'wait.approval password'],
-  ...['chat.notify label', 'chat.notify value', 'chat.notify url', 'ai.agent description'],
+  ...[
+    'chat.notify label',
+    'chat.notify value',
+    'chat.notify url',
+    'ai.agent description',
+    'ai.agent password',
+  ],
   ...['ai.classify description', 'ai.extract description'],
   // A page has no name; what else lacks one is a fault.
   ...['trigger.form name', 'trigger.form label', 'wait.approval name', 'wait.approval label'],

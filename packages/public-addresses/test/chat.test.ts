@@ -274,6 +274,7 @@ describe('the answer', () => {
     const { body } = await send(failing.url, session, 'x');
     expect(await endOf(failing.url, session, body.number)).toEqual({
       outcome: 'failed',
+      files: [],
       answer:
         'Sorry, something went wrong and there is no answer. Send the message again, or put it another way.',
     });
@@ -311,7 +312,8 @@ describe('the answer', () => {
           }
         go();
       }
-      if (event === 'end') expect(data).toEqual({ outcome: 'answered', answer: 'The mill is open.' });
+      if (event === 'end')
+        expect(data).toEqual({ outcome: 'answered', answer: 'The mill is open.', files: [] });
     }
     expect(seen.join('')).toMatch(/^The mill (is )?/);
     expect(await turnsOf(url, session)).toMatchObject([

@@ -49,6 +49,12 @@ export function* maskSecrets(result: NodeResult, secrets: Iterable<string>): Wor
   return { ...result, ...shown, message: maskMessage(result.message, masking, meter) } as NodeResult;
 }
 
+/** The same in any value. */
+export function* maskValue(value: JsonValue, secrets: Iterable<string>): Work<JsonValue> {
+  const masking = maskingOf(secrets);
+  return masking === null ? value : yield* mask(value, masking, 0, new Meter());
+}
+
 interface Masking {
   readonly known: ReadonlySet<string>;
   /** Texts with fewer characters can't contain a secret in any encoding. */

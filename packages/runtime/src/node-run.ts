@@ -27,7 +27,7 @@ import { reasonOf } from '@millrace/messages/explained-error';
 import type { DataHolding, ResponseHolding } from './data-budget.ts';
 import { AbortedWorkError, drive, driveUnlimited, TooExpensiveError } from './drive.ts';
 import { type Holder, handOver, hold } from './main-thread.ts';
-import { maskSecrets } from './mask.ts';
+import { maskSecrets, maskValue } from './mask.ts';
 import { type Caller, SERVICE_NAMES, type Services, servicesFor } from './node-services.ts';
 import { type OutgoingTrace, withTraceparent } from './tracing/outgoing.ts';
 
@@ -316,6 +316,10 @@ export class NodeRun implements NodeContext {
       onSecret: (secret) => {
         this.#secrets ??= new Set();
         this.#secrets.add(secret);
+      },
+      mask: (value) => {
+        const secrets = this.#secrets;
+        return secrets === null ? value : this.#drive(maskValue(value, secrets));
       },
     };
   }

@@ -1,4 +1,4 @@
-import type { HostWait, NodeContext, NodeRegistry, NodeServices } from '@millrace/engine';
+import type { HostWait, JsonValue, NodeContext, NodeRegistry, NodeServices } from '@millrace/engine';
 import type { OutgoingTrace } from './tracing/outgoing.ts';
 
 /** The attempt of a node that a service acts for. */
@@ -23,6 +23,8 @@ export interface Caller {
   readonly waitForHost?: () => HostWait;
   /** Called with every secret string passed to the node, so that it can be masked in the node's output. */
   readonly onSecret: (secret: string) => void;
+  /** Masks those secrets in what the node shows to others before it ends; absent: there are none. */
+  readonly mask?: (value: JsonValue) => JsonValue | Promise<JsonValue>;
 }
 
 /** The engine's NodeServices, each as a factory for a caller; one set for all runs of a process. */

@@ -1,8 +1,8 @@
-export { type ChatOptions, readChatOptions } from './chat/options.ts';
+export { type ChatOptions, MAX_CHAT_FILES, readChatOptions } from './chat/options.ts';
 export { type FormField, type FormPage, MAX_TEXT, pagesOf } from './form/fields.ts';
 export { type FormOptions, readFormOptions } from './form/options.ts';
 export { faultOfQuestions, questionsSchema, readQuestions, writeQuestion } from './form/questions.ts';
-export { type FieldFault, readFields } from './form/read-fields.ts';
+export { type FieldFault, isAccepted, readFields } from './form/read-fields.ts';
 export { readSchedule, type ScheduleDefinition } from './schedule/definition.ts';
 export { jitterMs, nextFires } from './schedule/next-fires.ts';
 export { triggerChat } from './trigger-chat.ts';

@@ -13,12 +13,13 @@ export const triggerChat = checkedNode({
   addressOf: () => '',
   properties: chatProperties,
   required: ['title'],
-  deferred: { answer: 'end' },
+  deferred: { answer: 'end', answer_files: 'end' },
   findFaults: findChatFaults,
   form: {
     main: ['title', 'greeting', 'suggestions'],
     sections: [
-      { title: 'Answer', fields: ['answer', 'live'] },
+      { title: 'Answer', fields: ['answer', 'answer_files', 'live'] },
+      { title: 'Files', fields: ['files_per_message', 'files_accept', 'files_mb'] },
       { title: 'Page', fields: ['placeholder', 'language', 'allowed_origins'] },
       {
         title: 'Limits',

@@ -214,3 +214,68 @@ test('a visitor is asked in the chat, corrects what they entered, and decides af
   await page.getByRole('log', { name: 'Conversation' }).getByText('3 Wheat: ordered').waitFor();
   expect(await form.count()).toBe(0);
 });
+
+test('a visitor attaches files by the keyboard, takes one back, and saves what the answer gives', async () => {
+  const { person } = await world.openAs('editor', 'workflows');
+  const chat = {
+    ...{ title: 'Photo desk', files_per_message: 2, files_accept: 'image/*, .txt', language: 'ja' },
+    ...{ answer: '{{trigger.data.files | length}} files', answer_files: '{{trigger.data.files}}' },
+  };
+  const { data } = await person.call('POST /orgs/:org/workflows', {
+    params: { org: person.organisationId },
+    body: {
+      name: 'Photo desk',
+      status: 'active',
+      flow_data: {
+        nodes: [{ id: 'chat', type: 'trigger.chat', position: { x: 0, y: 0 }, data: { config: chat } }],
+        edges: [],
+      } as never,
+    },
+  });
+  const [row] = await world.service.deps.db.query<{ hash: string }>(
+    'SELECT webhook_hash AS hash FROM workflows WHERE id = $1',
+    [data.workflow.id],
+  );
+  const visitor = await world.openPage();
+  const { page } = visitor;
+  await page.setViewportSize({ width: 390, height: 844 });
+  await page.goto(`${world.url}/api/v1/chat/${row?.hash ?? ''}`);
+  const attach = page.getByRole('button', { name: 'ファイルを添付' });
+  const choose = async (...files: { name: string; mimeType: string; buffer: Buffer }[]) => {
+    const chooser = page.waitForEvent('filechooser');
+    await attach.focus();
+    await page.keyboard.press('Enter');
+    await (await chooser).setFiles(files);
+  };
+  const picture = Buffer.from(
+    'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==',
+    'base64',
+  );
+  const dot = { name: 'dot.png', mimeType: 'image/png', buffer: picture };
+  const note = { name: 'note.txt', mimeType: 'text/plain', buffer: Buffer.from('Flour') };
+  await choose(dot, note, { ...note, name: 'more.txt' });
+  await page.getByText('添付できるファイルは 2 個まで').waitFor();
+  const chosen = page.getByRole('list', { name: '添付ファイル' });
+  await chosen.getByText('note.txt').waitFor();
+  await expectAccessible(page);
+  await chosen.getByRole('button', { name: 'note.txt を削除' }).click();
+  await choose({ ...note, name: 'other.txt' });
+  await page.getByRole('textbox').fill('これです');
+  await page.keyboard.press('Enter');
+  const log = page.getByRole('log');
+  await log.getByText('2 files').waitFor();
+  await log.getByRole('img', { name: 'dot.png' }).waitFor();
+  await expectAccessible(page);
+  const saving = page.waitForEvent('download');
+  await log.getByRole('button', { name: 'other.txt を保存' }).click();
+  const saved = await saving;
+  expect(saved.suggestedFilename()).toBe('other.txt');
+  await page.reload();
+  await log.getByRole('img', { name: 'dot.png' }).waitFor();
+  expect(await log.getByRole('listitem').allTextContents()).toEqual([
+    expect.stringContaining('dot.png'),
+    expect.stringContaining('other.txt'),
+  ]);
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390);
+  expectNoComplaints(visitor);
+});

@@ -2,27 +2,36 @@ import {
   type AiAnswer,
   type AiFile,
   type AiMessage,
+  awaitSignal,
   type CredentialOf,
   type Failure,
   failure,
   type JsonObject,
+  type JsonValue,
   type NodeContext,
   type NodeResult,
+  type NodeSignal,
+  runAgain,
   success,
 } from '@millrace/engine';
 import { message } from '@millrace/messages';
 import { inEnglish } from '@millrace/messages/english';
+import { cutTitle, DEFAULT_CHOICES, noticeArguments, sendNotices } from '@millrace/node-kit/notices';
 import { serviceFailure } from '@millrace/node-kit/service-failure';
+import { CALLBACK_GRACE_MS, expiryText } from '@millrace/node-kit/waits';
 import type { ModelConfig } from '../model/config.ts';
 import { callFailure } from '../model/failure.ts';
 import { type Recalled, recalledMessages, remember, withSummary } from '../model/memory.ts';
 import { limitOf, promptText, requestOf, withFiles } from '../model/request.ts';
 import { presentUsage } from '../model/usage.ts';
+import type { ApprovalConfig } from './approval-config.ts';
+import { type PreparedCall, prepareCalls, questionOf, verdictOn } from './approvals.ts';
+import { decisionOf, type PendingTurn, questionKeyOf, readPending, type TurnDecision } from './pending.ts';
 import { type AgentStep, readSteps, stepTurns, tokensOfSteps, usageOfSteps } from './steps.ts';
 import { type CallOutcome, refusal, runToolCall } from './tool-call.ts';
 import { type AgentTool, describeTools } from './tools.ts';
 
-export interface AgentConfig extends ModelConfig {
+export interface AgentConfig extends ModelConfig, ApprovalConfig {
   readonly max_steps: number;
   readonly token_budget: number | null;
   readonly tool_result_chars: number;
@@ -39,6 +48,8 @@ const DATA_RULE =
 interface Progress {
   readonly steps: AgentStep[];
   readonly messages: AiMessage[];
+  /** The turn whose calls wait for a decision, or have got one; null for none. */
+  pending: PendingTurn | null;
   /** Usage that counts towards the node's own budget: includes earlier attempts. */
   budgetUsed: number;
   /** In this attempt, including nodes and workflows that were run as tools. */
@@ -56,8 +67,18 @@ export async function runAgent(
   context: NodeContext,
 ): Promise<NodeResult> {
   const progress = beginAgain(config, { recalled, files }, context);
-  const endsAtMs = context.now() + config.total_timeout_ms;
+  const beganAtMs = context.now() - (progress.pending?.elapsed_ms ?? 0);
+  const endsAtMs = beganAtMs + config.total_timeout_ms;
   for (;;) {
+    const { pending } = progress;
+    if (pending !== null) {
+      if (pending.decision === undefined) return ask(config, tools, context, progress, pending);
+      const turn = { ...pending, toolCalls: pending.tool_calls, decision: pending.decision };
+      progress.pending = null;
+      const unrun = await runCalls(turn, config, tools, context, progress, endsAtMs);
+      if (unrun !== undefined) return withProgress(unrun, progress);
+      continue;
+    }
     const stop = limitMet(config, progress, context, endsAtMs);
     if (stop !== undefined) return withProgress(stop, progress);
     const left = tokensLeft(config, progress, context);
@@ -78,7 +99,10 @@ export async function runAgent(
       }
       return endOf(answer, config, isCapped, progress);
     }
-    const fault = await runCalls(answer, config, tools, context, progress, endsAtMs);
+    const turn = prepareTurn(answer, config, tools, context, progress);
+    progress.pending = await pendingTurn(turn, config, context, progress, beganAtMs);
+    if (progress.pending !== null) continue;
+    const fault = await runCalls(turn, config, tools, context, progress, endsAtMs);
     if (fault !== undefined) return withProgress(fault, progress);
   }
 }
@@ -115,13 +139,15 @@ function beginAgain(
   context: NodeContext,
 ): Progress {
   const steps = readSteps(context.previousOutput);
+  const pending = readPending(context.previousOutput);
   return {
     steps,
+    pending,
     messages: [
       ...withFiles(openingsOf(config, recalled), files),
       ...steps.flatMap((step, index) => stepTurns(step, index + 1)),
     ],
-    budgetUsed: tokensOfSteps(steps),
+    budgetUsed: tokensOfSteps(steps) + (pending?.usage.total_tokens ?? 0),
     consumedAiTokens: 0,
     childAiTokens: 0,
   };
@@ -165,12 +191,23 @@ function limitMet(
   return undefined;
 }
 
+/** A turn of the model that calls tools. */
+interface Turn {
+  readonly text: string;
+  readonly usage: AgentStep['usage'];
+  readonly toolCalls: readonly PreparedCall[];
+  /** The provider's original turn; absent if it came before a wait. */
+  readonly said?: Pick<AiAnswer, 'toolCalls' | 'continuation'>;
+  /** About the calls that a person was asked about. */
+  readonly decision?: TurnDecision;
+}
+
 /**
  * Runs the calls of a turn sequentially, in the model's order, and records the step.
  * @returns the failure of a tool that can never be run
  */
 async function runCalls(
-  answer: AiAnswer,
+  turn: Turn,
   config: AgentConfig,
   tools: readonly AgentTool[],
   context: NodeContext,
@@ -188,9 +225,13 @@ async function runCalls(
     aiTokensLeft: atLeastNothing(tokensLeft(config, progress, context)),
   });
   let fault: Failure | undefined;
-  for (const [index, call] of answer.toolCalls.entries()) {
+  for (const [index, given] of turn.toolCalls.entries()) {
     const startedAtMs = context.now();
-    const reason = reasonNotToRun({ isLast, index, isOver: signal.aborted || fault !== undefined });
+    const verdict =
+      turn.decision === undefined || given.asked === undefined ? null : verdictOn(given, turn.decision);
+    const call = verdict === null ? given : { ...given, arguments: verdict.arguments };
+    let reason = reasonNotToRun({ isLast, index, isOver: signal.aborted || fault !== undefined });
+    if (verdict?.isApproved === false) reason ??= verdict.said;
     let outcome: CallOutcome;
     try {
       outcome =
@@ -210,12 +251,92 @@ async function runCalls(
       ...(isError ? { error: value } : { result: value }),
       ...(consumedAiTokens === 0 ? {} : { consumed_ai_tokens: consumedAiTokens }),
       duration_ms: Math.max(0, context.now() - startedAtMs),
+      ...(verdict === null ? {} : { approval: verdict.shown }),
     });
   }
-  const step = { text: answer.text, tool_calls: calls, usage: presentUsage(answer.usage) };
+  const step = { text: turn.text, tool_calls: calls, usage: turn.usage };
   progress.steps.push(step);
-  progress.messages.push(...stepTurns(step, number, answer));
+  progress.messages.push(...stepTurns(step, number, turn.said));
   return fault;
+}
+
+/** A turn with what has to be asked about it. The calls of the last step aren't run. */
+function prepareTurn(
+  answer: AiAnswer,
+  config: AgentConfig,
+  tools: readonly AgentTool[],
+  context: NodeContext,
+  { steps }: Progress,
+): Turn {
+  const { toolCalls } = answer;
+  const isLast = steps.length + 1 >= config.max_steps;
+  const runnable = isLast ? 0 : MAX_CALLS_PER_STEP;
+  return {
+    text: answer.text,
+    usage: presentUsage(answer.usage),
+    said: answer,
+    toolCalls: prepareCalls(toolCalls, { tools, render: context.render, runnable }),
+  };
+}
+
+/** The turn as it waits for a decision; null if nobody has to be asked. */
+async function pendingTurn(
+  { text, usage, toolCalls }: Turn,
+  config: AgentConfig,
+  context: NodeContext,
+  { steps }: Progress,
+  beganAtMs: number,
+): Promise<PendingTurn | null> {
+  if (toolCalls.every(({ asked }) => asked === undefined)) return null;
+  return {
+    text,
+    usage,
+    tool_calls: toolCalls.map(({ id: _, ...call }) => call),
+    question: await questionKeyOf(steps.length + 1, toolCalls),
+    expires_at: expiryText(context.now() + config.approval_timeout_s * 1_000),
+    elapsed_ms: Math.max(0, context.now() - beganAtMs),
+  };
+}
+
+/**
+ * Asks people about the calls of a turn and waits. None of its calls has been made: those before the one that needs approval would be made
+ * again after a crash. A message that can't be sent fails the attempt, and the next one asks again, without the model.
+ */
+async function ask(
+  config: AgentConfig,
+  tools: readonly AgentTool[],
+  context: NodeContext,
+  progress: Progress,
+  pending: PendingTurn,
+): Promise<NodeResult> {
+  const { tools: names, text, fields } = questionOf(pending, tools);
+  const expiresAtMs = Date.parse(pending.expires_at);
+  const { consumedAiTokens, childAiTokens } = progress;
+  try {
+    const title = context.render(config.approval_title, { tools: names });
+    const urls = await context.callbacks.createApproval({
+      ...{ expiresAtMs, text, choices: DEFAULT_CHOICES, question: pending.question },
+      title: cutTitle(typeof title === 'string' && title.trim() !== '' ? title : names),
+      ...(fields.length === 0 ? {} : { fields }),
+    });
+    const notices = { notify: config.approval_notify, request: config.approval_request as JsonValue };
+    const args = { ...noticeArguments(urls), tools: names };
+    const sent = await sendNotices(notices, context, args, `.${pending.question}`);
+    if ('failure' in sent) return withProgress(sent.failure as Failure, progress);
+  } catch (error) {
+    return withProgress(serviceFailure(error), progress);
+  }
+  const output = { text: pending.text, ...outputOf(progress) };
+  return awaitSignal(expiresAtMs + CALLBACK_GRACE_MS, output, { consumedAiTokens, childAiTokens });
+}
+
+/** What follows from a decision: the node goes on with it. A decision about another question of the node leaves it waiting. */
+export function takeDecision(signal: NodeSignal, waiting: JsonObject): NodeResult {
+  const pending = readPending(waiting);
+  if (pending === null) return failure('invalid_decision', message('nodes.not_a_decision'));
+  const decision = decisionOf(signal, pending.question);
+  if (decision === null) return awaitSignal(Date.parse(pending.expires_at) + CALLBACK_GRACE_MS, waiting);
+  return runAgain({ ...waiting, pending: { ...pending, decision } });
 }
 
 /** Don't act for a result nobody will read. */
@@ -252,16 +373,21 @@ function endOf(answer: AiAnswer, config: AgentConfig, isCapped: boolean, progres
 }
 
 /** A failure with everything done before it. */
-function withProgress(failed: Failure, { steps, consumedAiTokens, childAiTokens }: Progress): NodeResult {
+function withProgress(failed: Failure, progress: Progress): NodeResult {
+  const { consumedAiTokens, childAiTokens } = progress;
   return {
     ...failed,
     consumedAiTokens: failed.consumedAiTokens + consumedAiTokens,
     ...(childAiTokens === 0 ? {} : { childAiTokens }),
     output: {
       ...failed.output,
-      ...(failed.output?.text === undefined ? { text: steps.at(-1)?.text ?? '' } : {}),
-      usage: usageOfSteps(steps),
-      steps,
+      ...(failed.output?.text === undefined ? { text: progress.steps.at(-1)?.text ?? '' } : {}),
+      ...outputOf(progress),
     },
   };
+}
+
+/** What the next attempt, or what follows a decision, continues from. */
+function outputOf({ steps, pending }: Progress): JsonObject {
+  return { usage: usageOfSteps(steps), steps: [...steps], ...(pending === null ? {} : { pending }) };
 }

@@ -11,8 +11,10 @@ const callSchema = Type.Object({
   // By the node or workflow that was called; absent for none.
   consumed_ai_tokens: Type.Optional(Type.Number()),
   duration_ms: Type.Number(),
+  // What a person decided about it; absent if nobody was asked.
+  approval: Type.Optional(Type.Unsafe<JsonObject>({ type: 'object' })),
 });
-const usageSchema = Type.Object({
+export const usageSchema = Type.Object({
   input_tokens: Type.Number(),
   output_tokens: Type.Number(),
   total_tokens: Type.Number(),
@@ -36,7 +38,7 @@ export function readSteps(output: JsonObject | null): AgentStep[] {
   const steps: unknown = output?.steps;
   const read: readonly unknown[] = Array.isArray(steps) ? steps : [];
   const end = read.findIndex((step) => !stepValidator().Check(step) || !hasActed(step));
-  return (end === -1 ? read : read.slice(0, end)) as AgentStep[];
+  return read.slice(0, end === -1 ? read.length : end) as AgentStep[];
 }
 
 function hasActed({ tool_calls: calls }: AgentStep): boolean {
@@ -54,7 +56,7 @@ export function stepTurns(
     step.tool_calls.map((call, index) => ({
       id: `call_${number}_${index + 1}`,
       name: call.name,
-      arguments: call.arguments,
+      arguments: proposedArguments(call) ?? call.arguments,
     }));
   return [
     {
@@ -68,11 +70,27 @@ export function stepTurns(
         role: 'tool',
         toolCallId: toolCalls[index]?.id ?? '',
         toolName: call.name,
-        result: call.error ?? call.result ?? null,
+        result: resultOf(call),
         isError: 'error' in call,
       }),
     ),
   ];
+}
+
+/** What the model had proposed, if a person changed it. */
+function proposedArguments({ approval }: AgentStep['tool_calls'][number]): JsonObject | undefined {
+  return approval?.proposed as JsonObject | undefined;
+}
+
+/** As the model gets it: it has to know when another call was made than the one it proposed. */
+function resultOf(call: AgentStep['tool_calls'][number]): JsonValue {
+  const value = call.error ?? call.result ?? null;
+  if (proposedArguments(call) === undefined) return value;
+  return {
+    note: 'A person changed the arguments before approving the call.',
+    arguments: call.arguments,
+    result: value,
+  };
 }
 
 /** Tokens consumed by steps, including the tools called in them. */

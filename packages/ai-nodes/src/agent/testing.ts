@@ -2,6 +2,7 @@ import {
   type AiAnswer,
   type AiRequest,
   type AiToolCall,
+  type CallbackService,
   type ChildResult,
   type FileService,
   type JsonObject,
@@ -37,6 +38,8 @@ export const REFUND = {
 };
 const CONFIG = { credential_id: 4, model: 'gpt-4.1-mini', prompt: 'Help.', tools: [LOOK_UP, REFUND] };
 
+type AskedQuestion = Parameters<CallbackService['createApproval']>[0];
+export const APPROVAL_URL = 'https://flows.example.com/api/v1/approvals/your-token';
 type ToolOrder = Parameters<ToolService['run']>[0];
 type StartOrder = Parameters<WorkflowService['start']>[0];
 
@@ -52,10 +55,18 @@ interface Script extends Omit<RunOptions, 'config' | 'ai' | 'services'> {
 export async function converse(config: JsonObject, script: Script) {
   const { ai, runTool, child = {}, start, files, ...options } = script;
   const asked: AiRequest[] = [];
+  const questions: AskedQuestion[] = [];
   const orders: ToolOrder[] = [];
   const starts: StartOrder[] = [];
   const services: Partial<NodeServices> = {
     ...(files === undefined ? {} : { files }),
+    callbacks: {
+      createCallback: () => Promise.reject(new Error('not used')),
+      createApproval: async (question) => {
+        questions.push(question);
+        return { url: APPROVAL_URL, choiceUrls: { approve: `${APPROVAL_URL}?choice=approve` } };
+      },
+    },
     tools: {
       run: async (order) => {
         orders.push(order);
@@ -94,7 +105,7 @@ export async function converse(config: JsonObject, script: Script) {
       return answer;
     },
   });
-  return { result, asked, orders, starts };
+  return { result, asked, orders, starts, questions };
 }
 
 /** A response that calls tools. */

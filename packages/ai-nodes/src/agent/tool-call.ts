@@ -40,7 +40,7 @@ export interface CallSite {
  * @throws ServiceError tool_not_allowed
  */
 export async function runToolCall(
-  call: AiToolCall,
+  call: Omit<AiToolCall, 'id'>,
   place: { readonly step: number; readonly index: number },
   site: CallSite,
 ): Promise<CallOutcome> {
@@ -114,7 +114,7 @@ async function runTool(
  * not be taken for a repeat of this one.
  */
 async function callKeyOf(
-  { name, arguments: args }: AiToolCall,
+  { name, arguments: args }: Omit<AiToolCall, 'id'>,
   { step, index }: { readonly step: number; readonly index: number },
 ): Promise<string> {
   const digest = await sha256Hex(canonicalJson([name, args]));

@@ -15,6 +15,7 @@ import { inEnglish } from '@millrace/messages/english';
 import { validatorOf } from '@millrace/node-kit/validator';
 import { type Static, Type } from 'typebox';
 import type { McpTool } from '../mcp/tools.ts';
+import { approvalOfTool, conditionFault, renderAround } from './approval-config.ts';
 
 const MAX_TOOLS = 64;
 /** Valid in all three formats. `json` is the name under which some of them ask for a response that matches a schema. */
@@ -67,6 +68,7 @@ const nodeTool = Type.Object(
       default: {},
       'x-node-config': 'type',
     }),
+    ...approvalOfTool,
   },
   { additionalProperties: false },
 );
@@ -88,6 +90,7 @@ const workflowTool = Type.Object(
       default: 0,
       'x-filled': true,
     }),
+    ...approvalOfTool,
   },
   { additionalProperties: false },
 );
@@ -106,8 +109,8 @@ export type Tool = Static<typeof toolsProperty>[number];
 const oneTool = validatorOf(toolsProperty.items);
 
 /**
- * Prepares the tools of an unrendered config for a model. Only the settings of nodes stay unrendered: their templates are rendered with
- * each call's arguments.
+ * Prepares the tools of an unrendered config for a model. Only the settings of nodes and conditions of approvals stay unrendered: their
+ * templates are rendered with each call's arguments.
  * @returns why, when they can't be used
  */
 export function readTools(value: JsonValue, render: NodeContext['render']): readonly Tool[] | Message {
@@ -139,13 +142,6 @@ function unusableTool(tools: readonly JsonValue[]): ConfigFault | undefined {
   return undefined;
 }
 
-function renderAround(tool: JsonValue, render: NodeContext['render']): JsonValue {
-  if (!isJsonObject(tool)) return tool;
-  const { config, ...rest } = tool;
-  const rendered = render(rest, {}) as JsonObject;
-  return config === undefined ? rendered : { ...rendered, config };
-}
-
 /** Faults of tools that match their schema. */
 export function findToolFaults({ tools }: JsonObject): readonly ConfigFault[] {
   if (!isJsonArray(tools ?? null)) return [];
@@ -160,6 +156,8 @@ export function findToolFaults({ tools }: JsonObject): readonly ConfigFault[] {
       if (fault !== null) faults.push({ pointer: at('name'), message: fault });
       seen.add(name);
     }
+    const unnamed = conditionFault(tool);
+    if (unnamed !== null) faults.push({ pointer: at('approval_when'), message: unnamed });
     if (type === 'ai.agent') faults.push({ pointer: at('type'), message: message('nodes.agent_in_agent') });
     if (isJsonObject(parameters ?? null)) {
       const { type: taken } = parameters as JsonObject;

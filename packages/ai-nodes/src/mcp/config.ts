@@ -1,6 +1,17 @@
-import { HTTP_CREDENTIAL_TYPES } from '@millrace/engine';
+import {
+  type ConfigFault,
+  HTTP_CREDENTIAL_TYPES,
+  isJsonArray,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  type NodeContext,
+} from '@millrace/engine';
+import { type Message, message } from '@millrace/messages';
 import { credentialProperty } from '@millrace/node-kit/credential-property';
+import { validatorOf } from '@millrace/node-kit/validator';
 import { type Static, Type } from 'typebox';
+import { approvalOfTool, conditionFault, renderAround } from '../agent/approval-config.ts';
 
 const MAX_SERVERS = 8;
 const MAX_ALLOWED = 64;
@@ -45,6 +56,23 @@ export const serversProperty = Type.Array(
           'optional',
         ),
       ),
+      ...approvalOfTool,
+      approval_tools: Type.Optional(
+        Type.Array(
+          Type.String({
+            title: 'Tool',
+            description: 'The name of a tool as the server gives it.',
+            default: '',
+          }),
+          {
+            title: 'Approval for',
+            description: 'The tools that the approval applies to. Empty: all of the server.',
+            maxItems: MAX_ALLOWED,
+            default: [],
+            'x-when': { approval: ['always', 'when'] },
+          },
+        ),
+      ),
     },
     { title: 'Server', additionalProperties: false },
   ),
@@ -57,3 +85,29 @@ export const serversProperty = Type.Array(
 );
 
 export type McpServer = Static<typeof serversProperty>[number];
+
+const validator = validatorOf(Type.Object({ servers: serversProperty }));
+
+/**
+ * Prepares the servers of an unrendered config; conditions of approvals are rendered with the arguments of each call.
+ * @returns why, when they can't be used
+ */
+export function readServers(value: JsonValue, render: NodeContext['render']): readonly McpServer[] | Message {
+  const servers: unknown = isJsonArray(value) ? value.map((server) => renderAround(server, render)) : value;
+  const given: unknown = { servers };
+  if (!validator().Check(given)) {
+    const [error] = validator().Errors(given);
+    const path = `config.mcp_${(error?.instancePath ?? '/servers').slice(1).replaceAll('/', '.')}`;
+    return message('nodes.wrong_server', { path });
+  }
+  return given.servers;
+}
+
+/** Faults of servers that match their schema. */
+export function findServerFaults({ mcp_servers: servers }: JsonObject): readonly ConfigFault[] {
+  if (!isJsonArray(servers ?? null)) return [];
+  return (servers as readonly JsonValue[]).flatMap((server, index) => {
+    const fault = isJsonObject(server) ? conditionFault(server) : null;
+    return fault === null ? [] : [{ pointer: `/mcp_servers/${index}/approval_when`, message: fault }];
+  });
+}

@@ -6,6 +6,7 @@ import {
   stringifyJson,
 } from '@millrace/engine';
 import { message } from '@millrace/messages';
+import type { ToolApproval } from '../agent/approval-config.ts';
 import { type McpSession, openMcpSession } from './client.ts';
 import type { McpServer } from './config.ts';
 
@@ -14,7 +15,7 @@ const MAX_TOOLS = 64;
 const MAX_DESCRIBED_BYTES = 256 * 1024;
 
 /** A tool of a server, under the name that the model calls it by. */
-export interface McpTool {
+export interface McpTool extends ToolApproval {
   readonly kind: 'mcp';
   readonly name: string;
   readonly description: string;
@@ -80,8 +81,21 @@ async function allowedOf(server: McpServer, session: McpSession): Promise<readon
       isCheckable: describeUnusableSchema(tool.parameters) === null,
       original: wanted,
       session,
+      ...approvalOf(server, wanted),
     };
   });
+}
+
+function approvalOf(
+  { approval, approval_when: condition, approval_edit: mayChange, approval_tools: only = [] }: McpServer,
+  tool: string,
+): ToolApproval {
+  if (approval === undefined || (only.length > 0 && !only.includes(tool))) return {};
+  return {
+    approval,
+    ...(condition === undefined ? {} : { approval_when: condition }),
+    ...(mayChange === undefined ? {} : { approval_edit: mayChange }),
+  };
 }
 
 function checkAll(tools: readonly McpTool[]): void {

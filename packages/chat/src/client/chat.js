@@ -4,13 +4,20 @@
  */
 (() => {
   const root = document.querySelector('main');
-  const { base, texts, maxChars, language } = JSON.parse(root.dataset.chat);
+  const { base, texts, maxChars, language, maxFiles, maxFileBytes } = JSON.parse(root.dataset.chat);
   const log = document.querySelector('#log');
   const suggestions = document.querySelector('#suggestions');
   const form = document.querySelector('#compose');
   const input = document.querySelector('#message');
   const send = document.querySelector('#send');
   const status = document.querySelector('#status');
+  const progress = document.querySelector('#progress');
+  const fileList = document.querySelector('#files');
+  /** Absent where the author takes no files. */
+  const pick = document.querySelector('#pick');
+  const attach = document.querySelector('#attach');
+  /** Chosen for the next message. */
+  let chosen = [];
   const STORE = `millrace chat ${base}`;
   const RETRY_MS = [1_000, 2_000, 5_000, 10_000, 30_000];
   let session = readSession();
@@ -153,11 +160,119 @@
     if (follows) scrollToEnd();
   }
 
-  function end(article, { outcome, answer }) {
+  function end(article, { outcome, answer, files }, number = 0) {
     article.removeAttribute('aria-busy');
     askFor(article, 0, []);
     if (outcome === 'failed') article.classList.add('failed');
     setText(article, answer);
+    for (const file of files ?? []) article.append(givenFile(number, file));
+    if (isAtEnd()) scrollToEnd();
+  }
+
+  // ---- files
+
+  const PICTURES = ['image/png', 'image/jpeg', 'image/gif', 'image/webp'];
+  const MOST_PICTURE_BYTES = 5_000_000;
+
+  function sizeOf(bytes) {
+    const [unit, value] = bytes < 1_000_000 ? ['kilobyte', bytes / 1_000] : ['megabyte', bytes / 1_000_000];
+    return value.toLocaleString(document.documentElement.lang, {
+      ...{ style: 'unit', unit, maximumFractionDigits: 1 },
+    });
+  }
+
+  /** A file of an answer: a button that saves it, and a picture as such. Its address needs the session's secret. */
+  function givenFile(number, { id, name, type, size }) {
+    const box = element('div', '', { className: 'given' });
+    const button = element('button', `${name} (${sizeOf(size)})`, { type: 'button' });
+    button.setAttribute('aria-label', texts.save.replace('NAME', name));
+    let kept = null;
+    const load = async () => {
+      if (kept !== null) return kept;
+      const response = await call(`/turns/${number}/files/${id}`);
+      if (!response.ok) throw new Error((await response.json()).problem ?? texts.failed);
+      // As a picture it is one of four types, and as anything else it is only saved.
+      const content = new Blob([await response.arrayBuffer()], PICTURES.includes(type) ? { type } : {});
+      kept = URL.createObjectURL(content);
+      return kept;
+    };
+    button.addEventListener('click', async () => {
+      try {
+        const href = await load();
+        element('a', '', { href, download: name }).click();
+      } catch (error) {
+        say(error instanceof TypeError ? texts.offline : error.message);
+      }
+    });
+    box.append(button);
+    if (PICTURES.includes(type) && size <= MOST_PICTURE_BYTES) {
+      load().then(
+        (src) => box.prepend(element('img', '', { src, alt: name })),
+        () => {},
+      );
+    }
+    return box;
+  }
+
+  function sentFiles(article, files) {
+    if (files.length === 0) return;
+    const list = element('ul', '', { className: 'sent' });
+    list.append(...files.map(({ name, size }) => element('li', `${name} (${sizeOf(size)})`)));
+    article.append(list);
+  }
+
+  function choose(files) {
+    for (const file of files) {
+      const isTooLarge = [...chosen, file].reduce((sum, { size }) => sum + size, 0) > maxFileBytes;
+      if (chosen.length >= maxFiles) say(texts.tooManyFiles);
+      else if (isTooLarge) say(texts.filesTooLarge);
+      else chosen.push(file);
+    }
+    showChosen();
+  }
+
+  function showChosen() {
+    fileList.hidden = chosen.length === 0;
+    fileList.replaceChildren(
+      ...chosen.map((file) => {
+        const item = element('li', `${file.name} (${sizeOf(file.size)})`);
+        const button = element('button', '×', { type: 'button' });
+        button.setAttribute('aria-label', texts.remove.replace('NAME', file.name));
+        button.addEventListener('click', () => {
+          chosen = chosen.filter((each) => each !== file);
+          showChosen();
+          attach.focus();
+        });
+        item.append(button);
+        return item;
+      }),
+    );
+  }
+
+  function bodyWith(files, fields) {
+    const body = new FormData();
+    for (const [name, value] of Object.entries(fields)) body.append(name, value);
+    for (const file of files) body.append('files', file, file.name);
+    return body;
+  }
+
+  /** Only this tells how much has been sent. */
+  function upload(body) {
+    return new Promise((resolve, reject) => {
+      const request = new XMLHttpRequest();
+      request.open('POST', `${base}/messages/files`);
+      request.setRequestHeader('x-chat-session', session);
+      request.setRequestHeader('accept-language', language);
+      request.upload.addEventListener('progress', ({ loaded, total }) => {
+        progress.value = total === 0 ? 0 : loaded / total;
+      });
+      request.addEventListener('load', () => {
+        const isOk = request.status >= 200 && request.status < 300;
+        resolve({ ok: isOk, json: async () => JSON.parse(request.responseText) });
+      });
+      request.addEventListener('error', () => reject(new TypeError('offline')));
+      request.send(body);
+    });
   }
 
   function say(text) {
@@ -178,13 +293,21 @@
     if (follows) scrollToEnd();
   }
 
-  function questionForm(number, { id, title, text, choices, fields }) {
+  function questionForm(number, { id, title, text, choices, fields, takes_comment: takesComment }) {
     const form = element('form', '', { className: 'asked', noValidate: true });
     form.dataset.id = id;
     form.setAttribute('aria-label', title);
     form.append(element('strong', title));
     if (text !== '') form.append(element('p', text));
     form.append(...fields.map((field, index) => questionField(field, `asked-${id}-${index}`)));
+    const comment = Object.assign(document.createElement('textarea'), {
+      ...{ id: `asked-${id}-comment`, rows: 2, maxLength: 5_000 },
+    });
+    if (takesComment) {
+      const box = element('div', '', { className: 'field' });
+      box.append(element('label', texts.comment, { htmlFor: comment.id }), comment);
+      form.append(box);
+    }
     const problem = element('p', '', { className: 'fault', role: 'alert' });
     const buttons = element('div', '', { className: 'choices' });
     buttons.append(
@@ -193,7 +316,8 @@
     form.append(problem, buttons);
     form.addEventListener('submit', (event) => {
       event.preventDefault();
-      void decide(number, form, { id, choice: event.submitter?.value ?? '', values: enteredIn(form) });
+      const choice = event.submitter?.value ?? '';
+      void decide(number, form, { id, choice, values: enteredIn(form), comment: comment.value });
     });
     return form;
   }
@@ -219,7 +343,7 @@
     const box = element('div', '', { className: 'field' });
     box.dataset.name = name;
     if (type === 'checkbox') {
-      const line = option(label, { type: 'checkbox', id }, 'on');
+      const line = option(label, { type: 'checkbox', id, checked: value !== '' }, 'on');
       line.firstChild.setAttribute('aria-describedby', described);
       box.append(line, about, fault);
       return box;
@@ -340,7 +464,7 @@
             failures = 0;
             if (event === 'state') setState(article, data.state);
             else if (event === 'ask') askFor(article, number, data.questions);
-            else if (event === 'end') return end(article, data);
+            else if (event === 'end') return end(article, data, number);
             else if (event === 'text') {
               written = data.from === 0 ? data.text : written.slice(0, data.from) + data.text;
               setText(article, written);
@@ -362,13 +486,17 @@
     return randomText(16);
   }
 
-  async function submit(text) {
+  async function submit(text, files = []) {
     if (session === null) beginSession();
     suggestions.hidden = true;
     say('');
     const mine = bubble('mine', text);
+    sentFiles(mine, files);
     scrollToEnd();
-    const sent = await post({ message_id: newId(), message: text });
+    progress.value = 0;
+    progress.hidden = files.length === 0;
+    const sent = await post({ message_id: newId(), message: text }, files);
+    progress.hidden = true;
     if (sent.number !== undefined) {
       const article = bubble('theirs', '');
       scrollToEnd();
@@ -378,20 +506,25 @@
     // Not taken: the text goes back to where it can be sent again.
     mine.remove();
     if (input.value === '') input.value = text;
+    if (chosen.length === 0) chosen = files;
+    showChosen();
     fitInput();
     say(sent.problem);
     if (sent.ends === true) status.append(' ', newConversationButton());
   }
 
   /** The same message is sent again with the same id, so it can't be taken twice. */
-  async function post(body) {
+  async function post(body, files) {
     for (let attempt = 0; ; attempt += 1) {
       try {
-        const response = await call('/messages', {
-          method: 'POST',
-          headers: { 'content-type': 'application/json' },
-          body: JSON.stringify(body),
-        });
+        const response =
+          files.length > 0
+            ? await upload(bodyWith(files, body))
+            : await call('/messages', {
+                method: 'POST',
+                headers: { 'content-type': 'application/json' },
+                body: JSON.stringify(body),
+              });
         const said = await response.json();
         return response.ok
           ? { number: said.number }
@@ -432,7 +565,10 @@
     input.value = '';
     fitInput();
     send.disabled = true;
-    await submit(text);
+    const files = chosen;
+    chosen = [];
+    showChosen();
+    await submit(text, files);
     send.disabled = false;
     input.focus();
   }
@@ -448,6 +584,19 @@
     event.preventDefault();
     form.requestSubmit();
   });
+  if (pick !== null) {
+    attach.addEventListener('click', () => pick.click());
+    pick.addEventListener('change', () => {
+      choose(pick.files);
+      pick.value = '';
+      input.focus();
+    });
+    input.addEventListener('paste', (event) => {
+      if (event.clipboardData.files.length === 0) return;
+      event.preventDefault();
+      choose(event.clipboardData.files);
+    });
+  }
   suggestions.addEventListener('click', (event) => {
     const button = event.target.closest('button');
     if (button !== null) void submit(button.textContent);
@@ -470,10 +619,10 @@
       const { turns } = await response.json();
       if (turns.length > 0) suggestions.hidden = true;
       for (const turn of turns) {
-        bubble('mine', turn.message);
+        sentFiles(bubble('mine', turn.message), turn.sent_files);
         const article = bubble('theirs', '');
         if (turn.outcome === null) void follow(turn.number, article);
-        else end(article, turn);
+        else end(article, turn, turn.number);
       }
       scrollToEnd();
     } catch {

@@ -106,6 +106,7 @@ function requestOf({ nodes }: FlowPart, trigger: string | null): JsonObject | nu
 const ARGUMENTS: { readonly [type: string]: readonly string[] | undefined } = {
   'wait.callback': ['callback_url'],
   'wait.approval': ['approval_url', 'approve_url', 'reject_url'],
+  'ai.agent': ['approval_url', 'approve_url', 'reject_url', 'tools'],
 };
 
 function typeOf({ nodes }: FlowPart, id: string): string {

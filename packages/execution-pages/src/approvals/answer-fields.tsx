@@ -8,7 +8,9 @@ export type Answers = { readonly [name: string]: string | readonly string[] | bo
 /** What the author has filled in. */
 export function presetsOf(fields: readonly ApprovalField[]): Answers {
   return Object.fromEntries(
-    fields.flatMap(({ name, value }): [string, string][] => (value === '' ? [] : [[name, value]])),
+    fields.flatMap(({ name, type, value }): [string, string | boolean][] =>
+      value === '' ? [] : [[name, type === 'checkbox' ? true : value]],
+    ),
   );
 }
 

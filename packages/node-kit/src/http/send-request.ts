@@ -41,6 +41,7 @@ export async function sendRequest(
   template: JsonValue,
   setting: string,
   args: JsonObject,
+  callKey = setting,
 ): ReturnType<NodeContext['tools']['run']> {
   const rendered = context.render(template, args);
   if (!isJsonObject(rendered)) {
@@ -50,5 +51,5 @@ export async function sendRequest(
   if (typeof config.method === 'string' && !METHODS.some((method) => method === config.method)) {
     return failure('invalid_config', message('nodes.wrong_method', { setting, methods: METHODS.join(', ') }));
   }
-  return context.tools.run({ type: 'http.request', config, callKey: setting });
+  return context.tools.run({ type: 'http.request', config, callKey });
 }

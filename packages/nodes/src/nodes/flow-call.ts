@@ -12,8 +12,8 @@ import {
 } from '@millrace/engine';
 import { message } from '@millrace/messages';
 import { checkedNode } from '@millrace/node-kit/define';
+import { expiryText } from '@millrace/node-kit/waits';
 import { Type } from 'typebox';
-import { expiryText } from '../waits.ts';
 
 const MAX_TIMEOUT_S = 31_536_000;
 

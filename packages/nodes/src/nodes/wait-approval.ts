@@ -5,14 +5,21 @@ import {
   isJsonObject,
   type JsonObject,
   type JsonValue,
-  type NodeContext,
   type NodeResult,
   success,
 } from '@millrace/engine';
 import { type Message, message } from '@millrace/messages';
 import { checkedNode } from '@millrace/node-kit/define';
 import { MAX_TIMEOUT_MS } from '@millrace/node-kit/http/config';
-import { requestProperty, sendRequest } from '@millrace/node-kit/http/send-request';
+import { requestProperty } from '@millrace/node-kit/http/send-request';
+import {
+  cutTitle,
+  DEFAULT_CHOICES,
+  noticeArguments,
+  notifyProperty,
+  sendNotices,
+} from '@millrace/node-kit/notices';
+import { CALLBACK_GRACE_MS, DAY_S, expiryText, timeoutProperty } from '@millrace/node-kit/waits';
 import {
   faultOfQuestions,
   questionsSchema,
@@ -21,17 +28,9 @@ import {
   writeQuestion,
 } from '@millrace/triggers';
 import { type Static, Type } from 'typebox';
-import { CALLBACK_GRACE_MS, DAY_S, expiryText, timeoutProperty } from '../waits.ts';
 
-const NOTIFIERS = ['chat.notify', 'email.send'] as const;
 /** Names of the node's own handles. */
 const RESERVED_IDS = ['timeout', 'error'];
-const MAX_TITLE_LENGTH = 300;
-const DEFAULT_CHOICES = [
-  { id: 'approve', label: 'Approve' },
-  { id: 'reject', label: 'Reject' },
-];
-
 const choiceSchema = Type.Object(
   {
     id: Type.String({
@@ -49,32 +48,6 @@ const choiceSchema = Type.Object(
     }),
   },
   { title: 'Choice', additionalProperties: false },
-);
-
-const notifySchema = Type.Object(
-  {
-    type: Type.Unsafe<(typeof NOTIFIERS)[number]>({
-      type: 'string',
-      enum: NOTIFIERS,
-      title: 'By',
-      description: 'The node that sends the message.',
-      default: 'chat.notify',
-      'x-labels': { 'chat.notify': 'Chat message', 'email.send': 'E-mail' },
-    }),
-    config: Type.Unsafe<JsonObject>({
-      type: 'object',
-      title: 'Message',
-      description: 'The settings of that node.',
-      default: {},
-      'x-node-config': 'type',
-      // What a message needs at least, whatever language it is in.
-      'x-starts': {
-        'chat.notify': { text: '{{args.approval_url}}' },
-        'email.send': { subject: 'Please decide', text: '{{args.approval_url}}' },
-      },
-    }),
-  },
-  { additionalProperties: false },
 );
 
 const properties = {
@@ -109,13 +82,8 @@ const properties = {
       'If a chat started the execution, its visitor sees the question on the chat page and may decide. On only for what visitors may decide themselves. The value is fixed: a template counts as off.',
     default: false,
   }),
-  notify: Type.Unsafe<JsonValue>(
-    Type.Union([notifySchema, Type.Null()], {
-      title: 'Message',
-      description:
-        'A chat message or e-mail that asks for the decision. {{args.approval_url}} is the page with all choices; {{args.approve_url}} and {{args.reject_url}} (or the ID of another choice with _url) open the same page with that choice selected. Empty: none.',
-      default: null,
-    }),
+  notify: notifyProperty(
+    'A chat message or e-mail that asks for the decision. {{args.approval_url}} is the page with all choices; {{args.approve_url}} and {{args.reject_url}} (or the ID of another choice with _url) open the same page with that choice selected. Empty: none.',
   ),
   request: requestProperty(
     'Request',
@@ -211,9 +179,9 @@ export const waitApproval = checkedNode({
     const expiresAtMs = context.now() + config.timeout_s * 1_000;
     const { title, text, choices } = config;
     const fields = (readQuestions(config.fields as JsonValue) ?? []).map(writeQuestion);
-    const asked = { title: cut(title), text, choices, ...(fields.length === 0 ? {} : { fields }) };
-    const { url, choiceUrls } = await context.callbacks.createApproval({ expiresAtMs, ...asked });
-    const sent = await sendMessages(config, context, argumentsOf(url, choiceUrls));
+    const asked = { title: cutTitle(title), text, choices, ...(fields.length === 0 ? {} : { fields }) };
+    const urls = await context.callbacks.createApproval({ expiresAtMs, ...asked });
+    const sent = await sendNotices(config, context, noticeArguments(urls));
     if ('failure' in sent) return sent.failure;
     if (context.execution.isTestMode) return testDecision(config, sent.outputs);
     const output = { ...asked, expires_at: expiryText(expiresAtMs), ...sent.outputs };
@@ -253,41 +221,6 @@ function choiceIds(choices: JsonValue | undefined): string[] {
   return [...new Set(ids.filter((id) => typeof id === 'string'))];
 }
 
-function argumentsOf(url: string, choiceUrls: { readonly [choiceId: string]: string }): JsonObject {
-  const urls = Object.entries(choiceUrls).map(([id, choiceUrl]) => [`${id}_url`, choiceUrl]);
-  return { approval_url: url, ...Object.fromEntries(urls) };
-}
-
-/** Outputs of the sent messages, by setting, or the first failure. */
-async function sendMessages(
-  { notify, request }: Config,
-  context: NodeContext,
-  args: JsonObject,
-): Promise<{ readonly outputs: JsonObject } | { readonly failure: NodeResult }> {
-  const outputs: { [setting: string]: JsonValue } = {};
-  if (notify !== null) {
-    const sent = await sendNotice(notify, context, args);
-    if (sent.kind === 'failure') return { failure: sent };
-    if (sent.kind === 'success') outputs.notify = sent.output;
-  }
-  if (request !== null) {
-    const sent = await sendRequest(context, request, 'request', args);
-    if (sent.kind === 'failure') return { failure: sent };
-    outputs.request = sent.output;
-  }
-  return { outputs };
-}
-
-async function sendNotice(template: JsonValue, context: NodeContext, args: JsonObject): Promise<NodeResult> {
-  const notify = context.render(template, args);
-  const { type, config } = isJsonObject(notify) ? notify : {};
-  const isKnown = NOTIFIERS.some((known) => known === type);
-  if (typeof type !== 'string' || !isKnown || config === undefined || !isJsonObject(config)) {
-    return failure('invalid_config', message('nodes.wrong_notify', { types: NOTIFIERS.join(' or ') }));
-  }
-  return context.tools.run({ type, config, callKey: 'notify' });
-}
-
 /** There is nobody to ask, so the first choice is taken. */
 function testDecision({ choices, fields }: Config, outputs: JsonObject): NodeResult {
   const decision = choices[0]?.id ?? '';
@@ -304,8 +237,4 @@ function presetsOf(fields: JsonValue): JsonObject {
     optional.flatMap(({ name, value }) => (value === '' ? [] : [[name, value] as const])),
   );
   return readFields(optional, given).values;
-}
-
-function cut(title: string): string {
-  return Array.from(title).slice(0, MAX_TITLE_LENGTH).join('');
 }

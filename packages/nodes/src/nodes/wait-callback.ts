@@ -9,7 +9,7 @@ import {
 import { checkedNode } from '@millrace/node-kit/define';
 import { MAX_TIMEOUT_MS } from '@millrace/node-kit/http/config';
 import { requestProperty, sendRequest } from '@millrace/node-kit/http/send-request';
-import { CALLBACK_GRACE_MS, DAY_S, expiryText, timeoutProperty } from '../waits.ts';
+import { CALLBACK_GRACE_MS, DAY_S, expiryText, timeoutProperty } from '@millrace/node-kit/waits';
 
 export const waitCallback = checkedNode({
   type: 'wait.callback',

@@ -23,7 +23,7 @@ export function createChats(db: Database): ChatOf {
     ...{ type: CHAT_TRIGGER, maxConfigBytes: MAX_CONFIG_BYTES },
     read: (triggers, plan) =>
       triggers.map(({ nodeId, config }) =>
-        usable(nodeId, plan === null ? config : { ...config, answer: writtenAnswer(plan) }),
+        usable(nodeId, plan === null ? config : { ...config, answer: writtenAnswer(plan), answer_files: '' }),
       ),
   });
   return async (workflow, compiled) => (await chatsOf(workflow, compiled))[0] ?? null;

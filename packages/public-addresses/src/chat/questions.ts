@@ -1,10 +1,11 @@
 import { type SessionKey, sessionIdOf } from '@millrace/chat/turns';
 import type { Database } from '@millrace/database/database';
-import { isJsonArray, isJsonObject, type JsonObject, type JsonValue } from '@millrace/engine';
+import { isJsonArray, isJsonObject, type JsonObject, type JsonValue, type PlanNode } from '@millrace/engine';
 import { message } from '@millrace/messages';
 import type { PlanCache } from '@millrace/runtime/plans';
 import { listOpenWaits, type OpenWaitRow } from '@millrace/service/callbacks/store';
-import { choicesOf, type Decided, decideApproval, fieldsOf } from '@millrace/service/callbacks/use';
+import { choicesOf, clean, type Decided, decideApproval, fieldsOf } from '@millrace/service/callbacks/use';
+import { MAX_COMMENT } from '../callbacks/approval-page.ts';
 import { named } from '../callbacks/approval-texts.ts';
 import type { Reader } from '../pages/reader.ts';
 import { ChatRefusal } from './refusal.ts';
@@ -31,17 +32,21 @@ async function openQuestions(
 ): Promise<readonly OpenWaitRow[]> {
   const compiled = await plans.get(workflowId, version);
   if (compiled?.kind !== 'plan') return [];
-  const meant = new Set(
-    compiled.plan.nodes
-      .filter(({ type, writtenConfig }) => type === 'wait.approval' && writtenConfig.in_chat === true)
-      .map(({ id }) => id),
-  );
+  const meant = new Set(compiled.plan.nodes.filter(isMeantForChat).map(({ id }) => id));
   if (meant.size === 0) return [];
   const waits = await db.forOrganisation(organisationId, (tx) =>
     listOpenWaits(tx, organisationId, executionId),
   );
   return waits.filter(({ kind, node_id: nodeId }) => kind === 'approval' && meant.has(nodeId));
 }
+
+function isMeantForChat({ type, writtenConfig }: Pick<PlanNode, 'type' | 'writtenConfig'>): boolean {
+  if (type === AGENT) return writtenConfig.approval_in_chat === true;
+  return type === 'wait.approval' && writtenConfig.in_chat === true;
+}
+
+/** Asks before it calls certain tools, and learns why a call is rejected. */
+const AGENT = 'ai.agent';
 
 /** The questions as the page shows them. */
 export async function presentQuestions(
@@ -55,6 +60,8 @@ export async function presentQuestions(
     id: row.id,
     title: row.title,
     text: row.message,
+    // Only questions of agents have a key.
+    takes_comment: row.question !== '',
     choices: choicesOf(row).map((choice) => ({ ...named(choice, reader) })),
     fields: fieldsOf(row).map(({ name, label, type, required, help, choices, value }) => ({
       ...{ name, label, type, required, help, choices, value },
@@ -64,7 +71,7 @@ export async function presentQuestions(
 
 /**
  * Decides for the visitor.
- * @param body `{id, choice, values}`: values are texts, or lists of them, by the names of the fields
+ * @param body `{id, choice, values, comment}`: values are texts, or lists of them, by the names of the fields
  * @throws ChatRefusal when it isn't a decision, or nobody asked them
  */
 export async function decideQuestion(
@@ -73,15 +80,16 @@ export async function decideQuestion(
   turn: AskingTurn,
   body: JsonValue,
 ): Promise<Decided> {
-  const { id, choice, values = {} } = isJsonObject(body) ? body : {};
-  if (typeof id !== 'number' || typeof choice !== 'string' || !isJsonObject(values) || !areTexts(values))
+  const { id, choice, values = {}, comment = '' } = isJsonObject(body) ? body : {};
+  const isDecision = typeof id === 'number' && typeof choice === 'string' && typeof comment === 'string';
+  if (!isDecision || !isJsonObject(values) || !areTexts(values))
     throw new ChatRefusal(422, message('chat.not_a_decision'));
   const open = await openQuestions(deps, session, turn);
   if (open.every((row) => row.id !== id)) throw new ChatRefusal(409, message('chat.decided'));
   const decidedBy = { via: 'chat', session_id: sessionIdOf(session.hash) } as const;
   return decideApproval(deps.db, session.organisationId, id, {
     choice,
-    comment: '',
+    comment: clean(comment, MAX_COMMENT),
     decidedBy,
     given: values,
   });

@@ -1,4 +1,4 @@
-import { answerOf, liveNodesOf } from '@millrace/chat/answer';
+import { answerFilesOf, answerOf, liveNodesOf } from '@millrace/chat/answer';
 import { embedScript } from '@millrace/chat/assets';
 import {
   type BeganTurn,
@@ -13,8 +13,9 @@ import {
   sessionIdOf,
   type TurnRow,
 } from '@millrace/chat/turns';
-import { isFinalStatus, isJsonObject, type JsonObject, type JsonValue, parseJson } from '@millrace/engine';
+import { isFinalStatus, type JsonObject, type JsonText, type JsonValue, parseJson } from '@millrace/engine';
 import type { ApiError } from '@millrace/errors/errors';
+import { sendFile } from '@millrace/http/download';
 import { sendEvents } from '@millrace/http/event-stream';
 import { startOrigin } from '@millrace/http/origin';
 import { toApiError } from '@millrace/http/problem';
@@ -27,30 +28,34 @@ import type { Starter } from '@millrace/service/executions/accept';
 import { organisationPaused } from '@millrace/service/executions/startable';
 import { findExecution } from '@millrace/service/executions/store';
 import { CHAT_TRIGGER } from '@millrace/service/webhooks/closed';
-import type { ChatOptions } from '@millrace/triggers';
+import { type ChatOptions, MAX_CHAT_FILES } from '@millrace/triggers';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { AddressDeps } from '../deps.ts';
 import { sendNotice } from '../pages/hosted-page.ts';
 import { type OpenAddress, openAddress } from '../pages/open-address.ts';
 import type { Reader } from '../pages/reader.ts';
 import { busyForSeconds, logDefect, setHeaders } from '../pages/refusals.ts';
+import { keepBodies } from '../webhooks/body.ts';
 import { capture } from '../webhooks/capture.ts';
 import { WaitingCallers } from '../webhooks/waiting-callers.ts';
 import { createChats } from './chat-of.ts';
 import { chatReader, sendChatPage } from './chat-page.ts';
 import { followTurn, type TurnEnd } from './follow-turn.ts';
+import { MIB, readMessage, readMessageWithFiles, type SentMessage } from './message.ts';
 import { decideQuestion, presentQuestions } from './questions.ts';
 import { ChatRefusal } from './refusal.ts';
 
 const SESSION = /^[A-Za-z0-9_-]{43}$/;
-const MESSAGE_ID = /^[A-Za-z0-9_-]{16,64}$/;
 /** Room for the longest message in any script, as JSON. */
 const MAX_BODY_BYTES = 128 * 1024;
+/** A message with files, which are held in memory until they are stored, as those of forms. */
+const MAX_FILES_BYTES = 10 * MIB + MAX_BODY_BYTES;
 /** After this the page connects again. */
 const MAX_STREAM_MS = 300_000;
 
 type Call = { Params: { hash: string } };
 type TurnCall = { Params: { hash: string; number: string } };
+type FileCall = { Params: TurnCall['Params'] & { file: string } };
 
 /** A chat that somebody may use. */
 interface OpenChat extends OpenAddress {
@@ -71,6 +76,7 @@ export function chatRoutes(app: FastifyInstance, deps: AddressDeps, starter: Sta
 const COMMON = { public: true, webhook: true, extension: true } as const;
 const HTML = { ...COMMON, produces: ['text/html'] } as const;
 const SCRIPT = { ...COMMON, produces: ['text/javascript', 'application/javascript'] } as const;
+const FILES = { ...COMMON, produces: ['*/*'] } as const;
 const EVENTS = { ...COMMON, produces: ['text/event-stream'] } as const;
 
 function addChats(app: FastifyInstance, deps: AddressDeps, starter: Starter): void {
@@ -121,9 +127,41 @@ function addChats(app: FastifyInstance, deps: AddressDeps, starter: Starter): vo
       const session = sessionOf(request, chat.workflow);
       const sent = readMessage(request.body as JsonValue, chat.options);
       limitRate(chat, session, request);
-      const began = await start(chat, session, sent, request);
-      if (began.kind === 'refused') throw refusal(began.because);
-      return reply.code(202).send({ number: began.number });
+      return accept(reply, await start(chat, session, sent, request));
+    },
+  );
+
+  // In its own scope, because only here bodies aren't JSON.
+  app.register(async (scope) => {
+    keepBodies(scope);
+    scope.post<Call>(
+      '/api/v1/chat/:hash/messages/files',
+      { config: COMMON, schema, bodyLimit: MAX_FILES_BYTES },
+      async (request, reply) => {
+        const chat = required(await find(request));
+        const session = sessionOf(request, chat.workflow);
+        limitRate(chat, session, request);
+        const sent = await readMessageWithFiles(request, deps, chat.workflow, chat.options);
+        return accept(reply, await start(chat, session, sent, request));
+      },
+    );
+  });
+
+  app.get<FileCall>(
+    '/api/v1/chat/:hash/turns/:number/files/:file',
+    { config: FILES, schema },
+    async (request, reply) => {
+      const chat = required(await find(request));
+      const session = sessionOf(request, chat.workflow);
+      const { first: turn } = await findTurnOf(request, session);
+      const { file: id } = request.params;
+      // Those of the answer and no others that the execution has.
+      const isGiven = filesIn(turn.answer_files).some((each) => each.id === id);
+      const file = isGiven
+        ? await deps.files.findOf(session.organisationId, turn.execution_id, id)
+        : undefined;
+      if (file === undefined) throw new ChatRefusal(404, message('chat.file_gone'));
+      return sendFile(deps.files, file, request, reply);
     },
   );
 
@@ -200,7 +238,7 @@ function addChats(app: FastifyInstance, deps: AddressDeps, starter: Starter): vo
   async function start(
     { found, workflow, compiled, nodeId, options }: OpenChat,
     session: SessionKey,
-    sent: { readonly messageId: string; readonly text: string },
+    sent: SentMessage,
     request: FastifyRequest,
   ): Promise<BeganTurn> {
     if (found.isPaused) throw organisationPaused();
@@ -209,6 +247,7 @@ function addChats(app: FastifyInstance, deps: AddressDeps, starter: Starter): vo
     const turn = {
       messageId: sent.messageId,
       message: sent.text,
+      files: sent.files,
       executionId,
       liveNodeIds: isLive ? liveNodesOf(compiled.plan, options.answer) : [],
     };
@@ -222,6 +261,7 @@ function addChats(app: FastifyInstance, deps: AddressDeps, starter: Starter): vo
         message: sent.text,
         message_id: sent.messageId,
         number,
+        ...(options.files_per_message === 0 ? {} : { files: sent.files }),
       };
       return {
         executionId,
@@ -233,6 +273,7 @@ function addChats(app: FastifyInstance, deps: AddressDeps, starter: Starter): vo
         compiled,
         records: recordsOfStart(compiled, nodeId, { data: input }, acceptedAt),
         origin: startOrigin(request),
+        ...(sent.files.length === 0 ? {} : { files: sent.files.map(({ $file }) => $file) }),
       };
     };
     const began = await db.transaction(async (tx) => {
@@ -253,19 +294,19 @@ function addChats(app: FastifyInstance, deps: AddressDeps, starter: Starter): vo
   /** What became of a turn; kept with it once its execution has ended. */
   async function endOf(session: SessionKey, turn: FollowedTurn): Promise<TurnEnd> {
     const { outcome, answer } = turn;
-    if (outcome !== null) return { outcome, answer: answer ?? '' };
+    if (outcome !== null) return { outcome, answer: answer ?? '', files: filesIn(turn.answer_files) };
     const end = await readEnd(session, turn);
     await db.forOrganisation(session.organisationId, (tx) => endTurn(tx, session, turn, end));
     return end;
   }
 
   async function readEnd({ organisationId }: SessionKey, turn: FollowedTurn): Promise<TurnEnd> {
-    if (turn.status !== 'completed') return { outcome: 'failed', answer: '' };
+    if (turn.status !== 'completed') return FAILED;
     const row = await db.forOrganisation(organisationId, (tx) =>
       findExecution(tx, organisationId, turn.execution_id),
     );
     const compiled = row === undefined ? null : await deps.plans.get(row.workflow_id, row.workflow_version);
-    if (row === undefined || compiled?.kind !== 'plan') return { outcome: 'failed', answer: '' };
+    if (row === undefined || compiled?.kind !== 'plan') return FAILED;
     const chunks = await readChunks(row.chunks);
     const of = {
       executionId: row.id,
@@ -273,23 +314,45 @@ function addChats(app: FastifyInstance, deps: AddressDeps, starter: Starter): vo
       records: chunks.flatMap(({ records }) => records),
       maxBytes: deps.config.limits.nodeOutputBytes,
     };
-    return { outcome: 'answered', answer: answerOf(compiled.plan, of) ?? '' };
+    const ids = answerFilesOf(compiled.plan, of, MAX_CHAT_FILES);
+    const rows = ids.length === 0 ? [] : await deps.files.listOf(organisationId, row.id, ids);
+    const files = rows.map(({ id, name, type, size }) => ({ id, name, type, size }));
+    return { outcome: 'answered', answer: answerOf(compiled.plan, of) ?? '', files };
   }
 }
 
 type Say = Reader['say'];
+const FAILED: TurnEnd = { outcome: 'failed', answer: '', files: [] };
+
+function accept(reply: FastifyReply, began: BeganTurn): FastifyReply {
+  if (began.kind === 'refused') throw refusal(began.because);
+  return reply.code(202).send({ number: began.number });
+}
+
+function filesIn<File extends JsonObject>(stored: JsonText<File[]> | null): readonly File[] {
+  return stored === null ? [] : parseJson(stored);
+}
 
 /** An answer without a text, and a failure, as the reader is told of them. */
-function inWords({ outcome, answer }: TurnEnd, say: Say): TurnEnd {
-  if (answer !== '') return { outcome, answer };
-  return { outcome, answer: say(message(outcome === 'failed' ? 'chat.failed' : 'chat.no_text')) };
+function inWords({ outcome, answer, files }: TurnEnd, say: Say): TurnEnd {
+  if (answer !== '') return { outcome, answer, files };
+  return { outcome, files, answer: say(message(outcome === 'failed' ? 'chat.failed' : 'chat.no_text')) };
 }
 
 function presentTurn(row: TurnRow, say: Say): JsonObject {
   const { number, message: text, outcome, answer } = row;
   const isOpen = outcome === null;
-  const end = isOpen ? { outcome: null, answer: null } : inWords({ outcome, answer: answer ?? '' }, say);
-  return { number, message: text, ...end, has_ended: isFinalStatus(row.status) };
+  const files = filesIn(row.answer_files);
+  const end = isOpen
+    ? { outcome: null, answer: null, files: [] }
+    : inWords({ outcome, answer: answer ?? '', files }, say);
+  return {
+    number,
+    message: text,
+    sent_files: filesIn(row.files),
+    ...end,
+    has_ended: isFinalStatus(row.status),
+  };
 }
 
 function required(chat: OpenChat | null | 'unfinished'): OpenChat {
@@ -319,20 +382,6 @@ function sessionOf(request: FastifyRequest, { id, organisationId }: StartableWor
   if (typeof secret !== 'string' || !SESSION.test(secret))
     throw new ChatRefusal(400, message('chat.no_session'));
   return { workflowId: id, organisationId, hash: hashOfSession(secret) };
-}
-
-function readMessage(
-  body: JsonValue,
-  { message_chars: max }: ChatOptions,
-): { readonly messageId: string; readonly text: string } {
-  const { message_id: messageId, message: given } = isJsonObject(body) ? body : {};
-  if (typeof messageId !== 'string' || !MESSAGE_ID.test(messageId) || typeof given !== 'string')
-    throw new ChatRefusal(422, message('chat.not_a_message'));
-  // Neither can be stored.
-  const text = given.replaceAll('\0', '').toWellFormed().replaceAll('\r\n', '\n').trim();
-  if (text === '') throw new ChatRefusal(422, message('chat.empty'));
-  if (text.length > max) throw new ChatRefusal(422, message('chat.too_long', { max }));
-  return { messageId, text };
 }
 
 function refusalOf(error: ApiError): ChatRefusal {

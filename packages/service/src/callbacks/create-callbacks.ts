@@ -1,5 +1,5 @@
 import type { Database } from '@millrace/database/database';
-import { type CallbackService, stringifyJson } from '@millrace/engine';
+import { type CallbackService, type JsonObject, stringifyJson } from '@millrace/engine';
 import type { Caller } from '@millrace/runtime/node-services';
 import { retryForNode } from '@millrace/runtime/retry-for-node';
 import type { SecretKeys } from '@millrace/secrets/keys';
@@ -21,14 +21,16 @@ export function createCallbackService(deps: CallbackServiceDeps): (caller: Calle
       const token = await put(deps, makeToken, caller, { kind: 'callback', expiresAtMs, question: null });
       return { url: `${deps.publicUrl()}/api/v1/callbacks/${token}` };
     },
-    async createApproval({ expiresAtMs, title, text, choices, fields = [] }) {
+    async createApproval({ expiresAtMs, choices, question: questionKey = '', ...asked }) {
+      const { title, text, fields = [] } = await masked(caller, asked);
       const question = {
         title: storable(title),
         message: storable(text),
         choicesJson: JSON.stringify(choices.map(({ id, label }) => ({ id, label: storable(label) }))),
         fieldsJson: fields.length === 0 ? null : stringifyJson(fields),
       };
-      const token = await put(deps, makeToken, caller, { kind: 'approval', expiresAtMs, question });
+      const order = { kind: 'approval', expiresAtMs, question, questionKey } as const;
+      const token = await put(deps, makeToken, caller, order);
       const url = `${deps.publicUrl()}/api/v1/approvals/${token}`;
       const choiceUrls = choices.map(({ id }) => [id, `${url}?choice=${encodeURIComponent(id)}`]);
       return { url, choiceUrls: Object.fromEntries(choiceUrls) };
@@ -36,20 +38,38 @@ export function createCallbackService(deps: CallbackServiceDeps): (caller: Calle
   });
 }
 
+interface Asked {
+  readonly title: string;
+  readonly text: string;
+  readonly fields?: readonly JsonObject[];
+}
+
+/** Whoever decides may not be one who may see the execution, whose outputs are masked as well. */
+async function masked(caller: Caller, asked: Asked): Promise<Asked> {
+  return caller.mask === undefined
+    ? asked
+    : ((await caller.mask(asked as unknown as JsonObject)) as unknown as Asked);
+}
+
 async function put(
   { db }: CallbackServiceDeps,
   makeToken: MakeToken,
   caller: Caller,
-  order: Pick<NewCallback, 'expiresAtMs' | 'question'> & { readonly kind: CallbackKind },
+  order: Pick<NewCallback, 'expiresAtMs' | 'question'> & {
+    readonly kind: CallbackKind;
+    readonly questionKey?: string;
+  },
 ): Promise<string> {
+  const { questionKey = '' } = order;
+  const key = questionKey === '' ? caller.idempotencyKey : `${caller.idempotencyKey}.${questionKey}`;
   return retryForNode(async () => {
-    const token = await makeToken(order.kind, caller.idempotencyKey);
+    const token = await makeToken(order.kind, key);
     const tokenHash = hashToken(token);
     if (tokenHash === null) throw new Error('a token was made that is none');
     caller.onSecret(token);
     const { organisationId, executionId, nodeId, iteration } = caller;
     const { expiresAtMs, question } = order;
-    const place = { organisationId, executionId, nodeId, iteration };
+    const place = { organisationId, executionId, nodeId, iteration, questionKey };
     if (!caller.isTestMode) await putCallback(db, { ...place, tokenHash, expiresAtMs, question });
     return token;
   });

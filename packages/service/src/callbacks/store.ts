@@ -32,19 +32,26 @@ export interface NewCallback {
     /** JSON text of a list of fields; null for none. */
     readonly fieldsJson: string | null;
   } | null;
+  /** Which of the node's questions it is; absent if there is only one. */
+  readonly questionKey?: string;
 }
 
 /**
  * Stores a URL; one stored by an earlier attempt of the node is kept, with the later expiry. Nothing is stored for an execution that was
- * deleted: the lock keeps it until this is committed, and whoever deletes it then deletes this, too.
+ * deleted: the lock keeps it until this is committed, and whoever deletes it then deletes this, too. A node waits for one of its questions at
+ * a time, so an earlier one that nobody has answered is dropped.
  */
 export async function putCallback(db: Queryable, callback: NewCallback): Promise<void> {
-  const { question } = callback;
+  const { question, questionKey = '' } = callback;
   await db.query(
-    `INSERT INTO callbacks AS c (organisation_id, execution_id, node_id, iteration, kind, token_hash, expires_at, title,
-       message, choices, fields)
+    `WITH dropped AS (
+       DELETE FROM callbacks WHERE $12::text <> '' AND execution_id = $2 AND node_id = $3 AND iteration = $4::integer[]
+         AND kind = $5 AND question <> $12 AND used_at IS NULL
+     )
+     INSERT INTO callbacks AS c (organisation_id, execution_id, node_id, iteration, kind, token_hash, expires_at, title,
+       message, choices, fields, question)
      SELECT $1::bigint, id, $3::text, $4::integer[], $5::text, $6::bytea, to_timestamp($7::double precision / 1000), $8::text,
-       $9::text, $10::json, $11::json
+       $9::text, $10::json, $11::json, $12
      FROM executions WHERE id = $2 FOR KEY SHARE
      ON CONFLICT (token_hash) DO UPDATE SET expires_at = greatest(c.expires_at, EXCLUDED.expires_at)
        WHERE c.used_at IS NULL`,
@@ -60,6 +67,7 @@ export async function putCallback(db: Queryable, callback: NewCallback): Promise
       question?.message ?? null,
       question?.choicesJson ?? null,
       question?.fieldsJson ?? null,
+      questionKey,
     ],
   );
 }
@@ -70,6 +78,8 @@ export interface CallbackRow {
   readonly execution_id: number;
   readonly node_id: string;
   readonly iteration: number[];
+  /** Which of the node's questions it is; empty if there is only one. */
+  readonly question: string;
   readonly used_at: Date | null;
   readonly is_expired: boolean;
   readonly has_ended: boolean;
@@ -89,7 +99,7 @@ export interface CallbackRow {
 /** The current state of a URL; it counts as used if another URL of the same wait was. */
 export async function readCallback(db: Queryable, callbackId: number): Promise<CallbackRow | undefined> {
   const [row] = await db.query<CallbackRow>(
-    `SELECT c.id, c.organisation_id, c.execution_id, c.node_id, c.iteration, u.used_at, c.expires_at,
+    `SELECT c.id, c.organisation_id, c.execution_id, c.node_id, c.iteration, c.question, u.used_at, c.expires_at,
        c.expires_at <= clock_timestamp() AS is_expired, e.completed_at IS NOT NULL AS has_ended,
        EXISTS (SELECT FROM organisations p WHERE p.id = c.organisation_id AND p.paused_at IS NOT NULL) AS is_paused,
        c.title, c.message, c.choices, c.fields, u.decision
@@ -97,7 +107,7 @@ export async function readCallback(db: Queryable, callbackId: number): Promise<C
      LEFT JOIN LATERAL (
        SELECT used_at, decision FROM callbacks s
        WHERE s.execution_id = c.execution_id AND s.node_id = c.node_id AND s.iteration = c.iteration
-         AND s.kind = c.kind AND s.used_at IS NOT NULL
+         AND s.kind = c.kind AND s.question = c.question AND s.used_at IS NOT NULL
        LIMIT 1) u ON true
      WHERE c.id = $1`,
     [callbackId],
@@ -131,8 +141,8 @@ export async function findOwnApproval(
  */
 export async function lockCallback(tx: Queryable, callbackId: number): Promise<void> {
   await tx.query(
-    `SELECT FROM callbacks WHERE (execution_id, node_id, iteration, kind) = (
-       SELECT execution_id, node_id, iteration, kind FROM callbacks WHERE id = $1)
+    `SELECT FROM callbacks WHERE (execution_id, node_id, iteration, kind, question) = (
+       SELECT execution_id, node_id, iteration, kind, question FROM callbacks WHERE id = $1)
      ORDER BY id FOR NO KEY UPDATE`,
     [callbackId],
   );
@@ -179,6 +189,8 @@ export interface PendingApprovalRow {
   readonly is_test_mode: boolean;
   readonly node_id: string;
   readonly iteration: number[];
+  /** Which of the node's questions it is; empty if there is only one. */
+  readonly question: string;
   readonly title: string;
   readonly message: string;
   /** JSON text of a list of `{id, label}`. */
@@ -190,13 +202,13 @@ export interface PendingApprovalRow {
 }
 
 /** Columns of a {@link PendingApprovalRow} `c` with its execution `e`. */
-const APPROVAL_COLUMNS = `c.id, c.execution_id, e.workflow_id, e.display_name, e.is_test_mode, c.node_id, c.iteration, c.title,
+const APPROVAL_COLUMNS = `c.id, c.execution_id, e.workflow_id, e.display_name, e.is_test_mode, c.node_id, c.iteration, c.question, c.title,
   c.message, c.choices, c.fields, c.created_at, c.expires_at`;
 
 /** A wait `c` of an execution `e` that can still end: neither it nor a later one of the same wait was used. */
 const IS_OPEN = `c.used_at IS NULL AND c.expires_at > now() AND e.completed_at IS NULL AND NOT EXISTS (
   SELECT FROM callbacks s WHERE s.execution_id = c.execution_id AND s.node_id = c.node_id
-    AND s.iteration = c.iteration AND s.kind = c.kind AND (s.used_at IS NOT NULL OR s.id > c.id))`;
+    AND s.iteration = c.iteration AND s.kind = c.kind AND s.question = c.question AND (s.used_at IS NOT NULL OR s.id > c.id))`;
 
 /** A page of the approvals someone may decide now, with ids below `belowId`, newest first. */
 export async function listPendingApprovals(

@@ -119,6 +119,7 @@ async function decide(
     decided_by: { ...decidedBy },
     decided_at: formatTimestamp(decidedAt),
     ...(fields.length === 0 ? {} : { values }),
+    ...(row.question === '' ? {} : { question: row.question }),
   };
   if (!(await send(tx, row, decided))) return 'ended';
   const decidedByJson = stringifyJson({ ...decidedBy });

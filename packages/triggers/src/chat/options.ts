@@ -7,6 +7,8 @@ import { type Static, Type } from 'typebox';
 import { isOrigin, originFaults, originsSchema } from '../origins.ts';
 
 const MAX_SUGGESTIONS = 6;
+/** Of a message, and of an answer. */
+export const MAX_CHAT_FILES = 10;
 
 /** The settings of a hosted chat, as the editor shows them. */
 export const chatProperties = {
@@ -54,11 +56,40 @@ export const chatProperties = {
     default: '',
     'x-placeholder': '{{nodes.agent.output.text}}',
   }),
+  answer_files: Type.String({
+    title: 'Files of the answer',
+    description:
+      'A template for a file or a list of files that the visitor can save, such as {{nodes.draw.output.file}}. Empty: none.',
+    maxLength: 10_000,
+    default: '',
+    'x-placeholder': '{{nodes.draw.output.file}}',
+  }),
   live: Type.Boolean({
     title: 'Show the answer while it is written',
     description:
       'Only what becomes the answer is shown: the text of the last node, or of the one that Answer names.',
     default: true,
+  }),
+  files_per_message: Type.Integer({
+    title: 'Files per message',
+    description: 'How many files a visitor can attach to a message: {{trigger.data.files}}. 0 for none.',
+    minimum: 0,
+    maximum: MAX_CHAT_FILES,
+    default: 0,
+  }),
+  files_accept: Type.String({
+    title: 'Accepted files',
+    description: 'Extensions or media types, separated by commas: .pdf, image/*. Empty for any file.',
+    maxLength: 200,
+    default: 'image/png, image/jpeg, image/webp, image/gif, .pdf',
+    'x-placeholder': '.pdf, image/*',
+  }),
+  files_mb: Type.Integer({
+    title: 'Megabytes per message',
+    description: 'How large the files of a message can be together.',
+    minimum: 1,
+    maximum: 10,
+    default: 5,
   }),
   message_chars: Type.Integer({
     title: 'Characters per message',
@@ -107,7 +138,11 @@ export function readChatOptions(config: JsonObject): ChatOptions | null {
 }
 
 /** Faults of a config that matches the schema. The answer is made when the workflow has finished, so it may have templates. */
-export function findChatFaults({ answer: _answer, ...config }: JsonObject): readonly ConfigFault[] {
+export function findChatFaults({
+  answer: _answer,
+  answer_files: _files,
+  ...config
+}: JsonObject): readonly ConfigFault[] {
   const templates = templatesIn(config, message('nodes.template_before_run'));
   if (templates.length > 0) return templates;
   const complete: unknown = { ...defaultsOf(chatProperties), ...config };

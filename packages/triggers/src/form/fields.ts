@@ -1,3 +1,4 @@
+import type { JsonObject } from '@millrace/engine';
 import { type Static, Type } from 'typebox';
 
 /** `page` isn't a field: it begins a page. */
@@ -127,7 +128,10 @@ export const fieldsSchema = Type.Array(fieldSchema, {
 });
 
 /** A field with all defaults filled in. */
-export type FormField = Required<Static<typeof fieldSchema>>;
+export type FormField = Required<Static<typeof fieldSchema>> & {
+  /** Of a long text that is JSON: what it has to match. Only services ask for that. */
+  readonly schema?: JsonObject;
+};
 
 /** Fields with the defaults of what they leave out. */
 export function completeFields(fields: readonly Static<typeof fieldSchema>[]): readonly FormField[] {

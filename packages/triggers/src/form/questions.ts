@@ -67,13 +67,22 @@ export const questionsSchema = Type.Array(questionSchema, {
   default: [],
 });
 
-const validator = validatorOf(Type.Object({ fields: questionsSchema }, { additionalProperties: false }));
+/** As stored: those of services may ask for JSON, too. */
+const storedQuestions = Type.Array(
+  Type.Object(
+    { ...questionSchema.properties, schema: Type.Optional(Type.Unsafe<JsonObject>({ type: 'object' })) },
+    { additionalProperties: false },
+  ),
+  { maxItems: MAX_QUESTIONS },
+);
+
+const validator = validatorOf(Type.Object({ fields: storedQuestions }, { additionalProperties: false }));
 
 /** Stored or written fields with defaults filled in; null if they don't match the schema. */
 export function readQuestions(fields: JsonValue): readonly FormField[] | null {
   const given: unknown = { fields };
   if (!validator().Check(given)) return null;
-  return completeFields((given as { fields: Static<typeof questionsSchema> }).fields);
+  return completeFields((given as { fields: Static<typeof storedQuestions> }).fields);
 }
 
 /** Why these fields can't be asked for; null if they can. */

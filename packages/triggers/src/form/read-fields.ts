@@ -6,6 +6,7 @@ import {
   type JsonValue,
   parseJson,
   setOwn,
+  validateValue,
 } from '@millrace/engine';
 import { type Message, message } from '@millrace/messages';
 import { type FormField, MAX_FILES_OF_FIELD, MAX_TEXT } from './fields.ts';
@@ -77,8 +78,20 @@ function readText(field: FormField, given: JsonValue): Read {
     case 'choice':
       return field.choices.includes(text) ? { value: text } : { fault: message('form.not_a_choice') };
     default:
-      return { value: text };
+      return field.schema === undefined ? { value: text } : readJson(text, field.schema);
   }
+}
+
+function readJson(text: string, schema: JsonObject): Read {
+  let value: JsonValue;
+  try {
+    value = parseJson(text) as JsonValue;
+  } catch {
+    return { fault: message('form.not_json') };
+  }
+  const [fault] = validateValue(schema, value);
+  if (fault === undefined) return { value };
+  return { fault: message('form.unfit_json', { at: fault.pointer, fault: fault.message }) };
 }
 
 /** Far more than any number that people enter. */
@@ -145,7 +158,7 @@ function isFileValue(value: JsonValue): value is FileValue {
 }
 
 /** As the attribute `accept` of HTML: extensions, media types, and `image/*`. */
-function isAccepted(accept: string, { name, type }: FileValue): boolean {
+export function isAccepted(accept: string, { name, type }: Pick<FileValue, 'name' | 'type'>): boolean {
   const wanted = accept
     .split(',')
     .map((each) => each.trim().toLowerCase())
