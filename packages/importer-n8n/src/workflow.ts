@@ -7,6 +7,7 @@ import { type Message, message } from '@millrace/messages';
 import { type Arrival, Compiler, type Out } from './compiler.ts';
 import { isTrigger, type Started, startedBy, triggersOf } from './graph.ts';
 import type { Handler, Handlers } from './handler.ts';
+import { COMPARED } from './nodes/compare.ts';
 import { CORE } from './nodes/core.ts';
 import { CRYPTO } from './nodes/crypto.ts';
 import { FILES } from './nodes/files.ts';
@@ -26,13 +27,14 @@ import {
 } from './nodes/triggers.ts';
 import { VECTORS } from './nodes/vectors.ts';
 import { at, isPart, placeBackLinks, placeholder, skip } from './placeholders.ts';
-import { type N8nNode, type N8nWorkflow, readN8n } from './read.ts';
+import { meantKind, type N8nNode, type N8nWorkflow, readN8n } from './read.ts';
 import { Repeats } from './repeats.ts';
 import { settingsOf } from './settings.ts';
 import { Step, Unmappable } from './step.ts';
 
 /** What an agent can call as a tool, too. */
 const PLAIN: Handlers = {
+  ...COMPARED,
   ...CORE,
   ...CRYPTO,
   ...FILES,
@@ -78,6 +80,9 @@ function* clean(workflow: N8nWorkflow, report: Report): Work<N8nWorkflow> {
   for (const [name, node] of workflow.nodes) {
     const { value, found } = withoutSecrets(node.parameters);
     if (found) report.approximated(at(node), message('import.secret_removed'));
+    const meant = meantKind(node.type);
+    if (meant !== null)
+      report.approximated(at(node), message('import.nearest_node', { type: node.type, nearest: meant }));
     nodes.set(name, { ...node, parameters: value });
     yield 1;
   }
