@@ -1,3 +1,4 @@
+import { FILE_FACTS } from './file-facts.ts';
 import { MODULES } from './modules.ts';
 
 /**
@@ -153,5 +154,6 @@ export function shimFor(text: string): string {
     ...(hasExtensions ? [EXTENSIONS] : []),
     ...(hasDates ? [DATES] : []),
     ...(hasModules ? [MODULES] : []),
+    ...(/\bfactsOf\(/.test(text) ? [FILE_FACTS] : []),
   ].join('\n');
 }

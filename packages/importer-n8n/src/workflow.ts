@@ -13,6 +13,7 @@ import { CRYPTO } from './nodes/crypto.ts';
 import { FILES } from './nodes/files.ts';
 import { HTTP } from './nodes/http.ts';
 import { IMAGES } from './nodes/images.ts';
+import { withAttachments } from './nodes/late-files.ts';
 import { LISTS } from './nodes/lists.ts';
 import { modelNodes } from './nodes/models.ts';
 import { OUTSIDE } from './nodes/outside.ts';
@@ -156,7 +157,7 @@ function run(compiler: Compiler, node: N8nNode, handler: Handler): readonly Out[
   const takes = typeof handler.takes === 'function' ? handler.takes(node) : handler.takes;
   const step =
     takes === 'list' ? listStep(compiler, node, handler) : itemStep(compiler, node, takes === 'join');
-  const outs = keepingFiles(step, handler.run(step));
+  const outs = keepingFiles(step, handler.run(step)).map((out) => withAttachments(compiler, node, out));
   if (!branchesOnError(node) || step.mainId === null) return outs;
   const error: Out = {
     exit: { id: step.mainId, handle: 'error' },
@@ -198,7 +199,7 @@ function itemStep(compiler: Compiler, node: N8nNode, isJoin: boolean): Step {
     return new Step(compiler, node, { scope: ref.scope, input: first.ref, after: first.exits, extras });
   }
   const scope = compiler.openLoop(node, arrival);
-  const input = { kind: 'one' as const, path: 'item', scope, owner: null };
+  const input = compiler.itemOf(ref, scope);
   return new Step(compiler, node, { scope, input, after: [], extras });
 }
 

@@ -11,7 +11,7 @@ import { forItem, forList, type Handlers } from '../handler.ts';
 import { jsonParam } from '../json-text.ts';
 import { arrayOf, asText, objectOf, textOf } from '../read.ts';
 import { type Step, Unmappable } from '../step.ts';
-import { codeWithFiles, madeFiles } from './code-files.ts';
+import { codeWithFiles, madeFileList, madeFiles } from './code-files.ts';
 import { dateTime } from './dates.ts';
 import { runPython } from './python.ts';
 
@@ -222,10 +222,11 @@ function runCode(step: Step): readonly Out[] {
     remembers ? made.readable.replace(new RegExp(STATIC_DATA, 'g'), '') : made.readable,
   );
   if (foreign !== null) throw new Unmappable(message('import.only_in_original', { part: foreign }));
-  const body = `${made.prelude}const out = await (async () => {\n${code}\n})();\nconst results = (Array.isArray(out) ? out : [out]).map((each) => each?.json ?? each).filter((each) => each != null);`;
+  const body = `${made.prelude}const out = await (async () => {\n${code}\n})();\nconst results = (Array.isArray(out) ? out : [out]).map((each) => each?.json ?? (each?.binary === undefined ? each : {})).filter((each) => each != null);`;
   const isSingle = step.input === null || step.input.kind === 'one';
   const isOne = isSingle && (made.keepsCount || returnsOne(code, isPerItem));
   if (isOne && !remembers && made.makes.length > 0) return [madeFiles(step, body, made)];
+  if (!isOne && !remembers && made.makes.length > 0) return [madeFileList(step, body, made)];
   const path = remembers
     ? codeWithMemory(step, body)
     : `nodes.${step.addCode(`${body}\nreturn results;`, { input: made.input })}.output.result`;

@@ -315,7 +315,17 @@ function readsFile({ kind, parameters }: N8nNode): boolean {
     case 'compression':
     case 'readPDF':
     case 'editImage':
-      return true;
+    case 'moveBinaryData':
+      return kind !== 'moveBinaryData' || parameters.mode !== 'jsonToBinary';
+    case 'linkedIn':
+      return parameters.shareMediaCategory === 'IMAGE';
+    case 'youTube':
+    case 'slack':
+    case 'awsS3':
+    case 'dropbox':
+      return parameters.operation === 'upload';
+    case 'googleGemini':
+      return parameters.inputType === 'binary' || parameters.operation === 'edit';
     case 'spreadsheetFile':
       return parameters.operation !== 'toFile';
     case 'googleDrive':
@@ -325,7 +335,10 @@ function readsFile({ kind, parameters }: N8nNode): boolean {
     case 'emailSend':
       return textOf(parameters.attachments ?? parameterAt(parameters, 'options.attachments')) !== null;
     case 'openAi':
-      return parameters.resource === 'audio' && asText(parameters.operation).startsWith('trans');
+      return (
+        (parameters.resource === 'audio' && asText(parameters.operation).startsWith('trans')) ||
+        (parameters.operation === 'analyze' && parameters.inputType === 'base64')
+      );
     case 'httpRequest':
       return (
         parameters.contentType === 'binaryData' ||

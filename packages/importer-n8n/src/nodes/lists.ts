@@ -401,7 +401,10 @@ function splitInBatches(step: Step): readonly Out[] {
   const { loop } = batchOutputs(step.node);
   const round: Out = {
     exit: { id: '', handle: 'out' },
-    ref: { kind: count > 1 ? 'many' : 'one', path: 'item', scope, owner: null },
+    ref:
+      count > 1 || step.inputs[0] == null
+        ? { kind: count > 1 ? 'many' : 'one', path: 'item', scope, owner: null }
+        : step.compiler.itemOf(step.inputs[0], scope),
   };
   const done: Out = {
     exit: { id, handle: 'out' },

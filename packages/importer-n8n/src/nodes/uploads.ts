@@ -216,17 +216,22 @@ export function amazonS3(step: Step): readonly Out[] {
       const content = isFile
         ? { file: template(fileOf(step, 'binaryPropertyName')) }
         : { text: asText(step.param('fileContent', '')) };
-      const id = step.add(isFile ? 's3.upload_file' : 's3.upload_text', { ...at('fileName'), ...content });
+      const id = step.add(isFile ? 'connector.s3.upload_file' : 'connector.s3.upload_text', {
+        ...at('fileName'),
+        ...content,
+      });
       return [step.one(`nodes.${id}.output`)];
     }
     case 'download': {
-      const id = step.add('s3.download_file', at('fileKey'));
+      const id = step.add('connector.s3.download_file', at('fileKey'));
       const name = step.text('binaryPropertyName', 'data') || 'data';
       return [step.withFile(step.one(`nodes.${id}.output`, {}), name, `nodes.${id}.output.file`)];
     }
     case 'delete':
       return [
-        step.one(`nodes.${step.add('s3.delete_file', at('fileKey'))}.output`, { success: ['deleted'] }),
+        step.one(`nodes.${step.add('connector.s3.delete_file', at('fileKey'))}.output`, {
+          success: ['deleted'],
+        }),
       ];
     default:
       throw new Unmappable(message('import.unknown_operation', { operation }));
