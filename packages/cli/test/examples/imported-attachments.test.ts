@@ -27,48 +27,6 @@ const sendFile = (inputDataFieldName: string): JsonObject => ({
   inputDataFieldName,
 });
 
-it('an attachment of Gmail is read where it is needed, and is nothing where there is none', async () => {
-  const api = '/gmail.googleapis.com/gmail/v1/users/me/messages';
-  const part = { filename: 'a.csv', body: { attachmentId: 'A1' } };
-  world.outside.on(`GET ${api}/m1`, {
-    body: { id: 'm1', payload: { parts: [{ mimeType: 'text/plain', body: {} }, { parts: [part] }] } },
-  });
-  world.outside.on(`GET ${api}/m2`, { body: { id: 'm2', payload: {} } });
-  // In the alphabet for addresses.
-  world.outside.on(`GET ${api}/m1/attachments/A1`, {
-    body: { data: Buffer.from('n\n~~>?').toString('base64url') },
-  });
-  world.outside.on('POST /files.example.com/sent', {});
-  const get = {
-    operation: 'get',
-    messageId: '={{ $json.id }}',
-    simple: false,
-    options: { downloadAttachments: true },
-  };
-  const isCsv = {
-    conditions: {
-      combinator: 'and',
-      conditions: [
-        {
-          leftValue: '={{ $binary.attachment_0.fileExtension }}',
-          rightValue: 'csv',
-          operator: { type: 'string', operation: 'equals' },
-        },
-      ],
-    },
-  };
-  const original = chain(
-    ['Get', 'gmail', get],
-    ['CSV?', 'if', isCsv],
-    ['Send', 'httpRequest', sendFile('attachment_0')],
-  );
-  await runElsewhere(world, original, { id: 'm1' });
-  expect(world.outside.to('POST /files.example.com/sent').map(({ text }) => text)).toEqual(['n\n~~>?']);
-  world.outside.forget();
-  await runElsewhere(world, original, { id: 'm2' });
-  expect(world.outside.to('POST /files.example.com/sent')).toEqual([]);
-});
-
 it('files that code makes for a list stay with their items', async () => {
   world.outside.on('POST /files.example.com/sent', {});
   const jsCode = `const out = [];
