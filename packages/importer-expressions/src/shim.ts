@@ -1,3 +1,6 @@
+import { FILE_FACTS } from './file-facts.ts';
+import { MODULES } from './modules.ts';
+
 /**
  * What code and expressions of n8n find in Millrace's Code node: the items under the names n8n gives them. It runs in the sandbox of that
  * node, and only when the workflow runs.
@@ -130,11 +133,13 @@ const BUFFER = `const Buffer = { from(value, encoding = 'utf8') {
     if (!/^base64/.test(form)) return new TextDecoder().decode(bytes);
     const text = btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(''));
     return form === 'base64url' ? text.replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '') : text;
-  } });
-} };`;
+  }, equals(other) { return bytes.length === other.length && bytes.every((byte, at) => byte === other[at]); } });
+}, concat: (all) => Buffer.from(all.flatMap((each) => [...each])), alloc: (size, fill = 0) => Buffer.from(new Uint8Array(size).fill(fill)),
+  byteLength: (value, encoding) => Buffer.from(value, encoding).length, isBuffer: (value) => value instanceof Uint8Array };`;
 
 /** Only what the text mentions is put before it. */
 export function shimFor(text: string): string {
+  const hasModules = /\bmodules\./.test(text);
   const hasDates =
     /\$now|\$today|DateTime|toDateTime|luxon|\.(?:plus|minus|startOf|endOf|toFormat|format)\(/.test(text);
   const hasExtensions =
@@ -142,11 +147,13 @@ export function shimFor(text: string): string {
     /\.(?:toJsonString|isEmpty|isNotEmpty|hasField|first|last|sum|average|unique|removeDuplicates|compact|pluck|chunk|to(?:Number|Int|Float|TitleCase|SentenceCase|Boolean)|removeTags|url(?:En|De)code|parseJson|extract(?:Email|Url)|base64(?:En|De)code|isEmail|isNumeric|round|isEven|isOdd|min|max)\(/.test(
       text,
     );
-  const hasBuffer = /\bBuffer\b/.test(text);
+  const hasBuffer = hasModules || /\bBuffer\b/.test(text);
   return [
     ITEMS,
     ...(hasBuffer ? [BUFFER] : []),
     ...(hasExtensions ? [EXTENSIONS] : []),
     ...(hasDates ? [DATES] : []),
+    ...(hasModules ? [MODULES] : []),
+    ...(/\bfactsOf\(/.test(text) ? [FILE_FACTS] : []),
   ].join('\n');
 }

@@ -28,6 +28,8 @@ export interface Ref {
   readonly shape?: Shape;
   /** The files that belong to a single item, by the name that the original has for them: insides of templates. */
   readonly files?: { readonly [name: string]: string };
+  /** Of a list: a name for what says which files each of its items has. */
+  readonly each?: string;
 }
 
 /** A path that finds nothing in any workflow. */

@@ -29,6 +29,13 @@ export interface Arrival {
   readonly exits: readonly Exit[];
 }
 
+/** What is added to while a file is read: the node that needs it. */
+export interface Adding {
+  readonly scope: Scope;
+  add(type: string, config: { [name: string]: JsonValue }, options: { readonly suffix: string }): string;
+  continueFrom(exits: readonly Exit[]): void;
+}
+
 /** As many as one template can name one after the other. */
 const MAX_CHOICES = 15;
 
@@ -76,6 +83,13 @@ export class Compiler {
   readonly #arrivals = new Map<string, Arrival>();
   readonly #finished = new Map<string, Out>();
   readonly #finishing = new Set<string>();
+  readonly #late = new Map<string, (at: Adding) => string>();
+  readonly #each = new Map<string, (item: Ref) => NonNullable<Ref['files']>>();
+  /** Where files that are read late were read last. */
+  readonly readFiles = new Map<
+    string,
+    { readonly path: string; readonly id: string; readonly scope: Scope }
+  >();
 
   constructor({ workflow, started, report }: Compilation) {
     this.workflow = workflow;
@@ -89,6 +103,35 @@ export class Compiler {
 
   approximate(node: N8nNode, what: Message): void {
     this.report.approximated({ node: node.name, type: node.type }, what);
+  }
+
+  /**
+   * A file that is read only where something needs it.
+   * @returns what stands for its path until then
+   */
+  lateFile(read: (at: Adding) => string): string {
+    const name = `late:${this.#late.size}`;
+    this.#late.set(name, read);
+    return name;
+  }
+
+  /** What reads the file that a name stands for; undefined for a path. */
+  readerOf(path: string): ((at: Adding) => string) | undefined {
+    return this.#late.get(path);
+  }
+
+  /** Names what says which files each item of a list has. */
+  eachFiles(filesOf: (item: Ref) => NonNullable<Ref['files']>): string {
+    const name = `each:${this.#each.size}`;
+    this.#each.set(name, filesOf);
+    return name;
+  }
+
+  /** An item of a list in a loop over it, with its files. */
+  itemOf(list: Ref, scope: Scope): Ref {
+    const item: Ref = { kind: 'one', path: 'item', scope, owner: null };
+    const filesOf = list.each === undefined ? undefined : this.#each.get(list.each);
+    return filesOf === undefined ? item : { ...item, files: filesOf(item) };
   }
 
   /** Models, memories and tools connected to an agent. */

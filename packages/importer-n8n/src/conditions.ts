@@ -56,6 +56,9 @@ const COMPUTED: { readonly [operation: string]: (left: string, right: string) =>
   lengthGt: (left, right) => `(${left})?.length > Number(${right})`,
   lengthLt: (left, right) => `(${left})?.length < Number(${right})`,
   lengthGte: (left, right) => `(${left})?.length >= Number(${right})`,
+  // n8n doesn't have these two; what is meant is plain.
+  notTrue: (left) => `(${left}) !== true`,
+  notFalse: (left) => `(${left}) !== false`,
   lengthLte: (left, right) => `(${left})?.length <= Number(${right})`,
 };
 

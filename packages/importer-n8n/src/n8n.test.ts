@@ -112,7 +112,11 @@ describe('what cannot be imported', () => {
       n8n(
         {
           Start: START,
-          Code: { type: 'code', version: 2, parameters: { jsCode: "const fs = require('fs'); return [];" } },
+          Code: {
+            type: 'code',
+            version: 2,
+            parameters: { jsCode: "return require('fs').readdirSync('.');" },
+          },
         },
         [['Start', 'Code']],
       ),

@@ -95,13 +95,43 @@ function readNode(name: string, raw: JsonObject): N8nNode {
   return {
     name,
     type,
-    kind: type.slice(type.lastIndexOf('.') + 1),
+    kind: kindOf(type),
     version: typeof version === 'number' ? version : 1,
     parameters: objectOf(raw.parameters),
     credentials: objectOf(raw.credentials),
     position: readPosition(raw.position),
     raw,
   };
+}
+
+/** Types that n8n doesn't have but that files contain, in small letters: what is meant by them is plain. */
+const MEANT: { readonly [name: string]: string } = {
+  email: 'emailSend',
+  googlecalendar: 'googleCalendar',
+  googledrive: 'googleDrive',
+  googlesheets: 'googleSheets',
+  httprequest: 'httpRequest',
+  httpresponse: 'respondToWebhook',
+  httptrigger: 'webhook',
+  linkedin: 'linkedIn',
+  mongodb: 'mongoDb',
+  mysql: 'mySql',
+  openai: 'openAi',
+  sendemail: 'emailSend',
+  splitinbatch: 'splitInBatches',
+  webhooktrigger: 'webhook',
+  youtube: 'youTube',
+};
+
+function kindOf(type: string): string {
+  return meantKind(type) ?? type.slice(type.lastIndexOf('.') + 1);
+}
+
+/** The kind that a type which n8n doesn't have stands for; null for any other. */
+export function meantKind(type: string): string | null {
+  const [, name = ''] = /^n8n-nodes-base\.(\w+)$/.exec(type) ?? [];
+  const meant = Object.hasOwn(MEANT, name.toLowerCase()) ? MEANT[name.toLowerCase()] : undefined;
+  return meant === undefined || meant === name ? null : meant;
 }
 
 /** No node has as many. */

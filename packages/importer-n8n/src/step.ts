@@ -7,12 +7,14 @@ import {
   type ReadMode,
   splitSegments,
 } from '@millrace/importer-expressions/expressions';
+import { readsContent, withFileFacts } from '@millrace/importer-expressions/file-facts';
 import { shimFor } from '@millrace/importer-expressions/shim';
 import { translate } from '@millrace/importer-expressions/translate';
 import type { Exit, NodeExtras } from '@millrace/importer-kit/flow-builder';
 import { MAX_CODE_LENGTH } from '@millrace/importer-kit/limits';
 import {
   extend,
+  isWithin,
   literal,
   MISSING,
   memberPath,
@@ -51,7 +53,7 @@ export class Step {
   /** The settings that the node itself has in n8n: retries and what follows an error. */
   readonly extras: NodeExtras;
   #after: readonly Exit[];
-  #pending: { readonly id: string; readonly codes: string[] } | null = null;
+  #pending: { readonly id: string; readonly codes: string[]; files: JsonObject } | null = null;
   /** Set while the settings of a tool are translated. */
   toolArguments: ToolArgument[] | null = null;
 
@@ -158,15 +160,42 @@ export class Step {
   }
 
   /** A value that JavaScript computes before this node. */
-  computed(code: string): string {
+  computed(given: string): string {
+    const { code, files } = this.#withFacts(given);
     const foreign = foreignPartOf(code);
     if (foreign !== null) throw new Unmappable(message('import.only_in_original', { part: foreign }));
     if (this.toolArguments !== null && /\$fromAI/.test(code))
       throw new Unmappable(message('import.argument_in_code'));
-    this.#pending ??= { id: this.compiler.builder.reserve(`${this.node.name} values`), codes: [] };
+    this.#pending ??= {
+      id: this.compiler.builder.reserve(`${this.node.name} values`),
+      codes: [],
+      files: {},
+    };
+    this.#pending.files = { ...this.#pending.files, ...files };
     const known = this.#pending.codes.indexOf(code);
     const at = known >= 0 ? known : this.#pending.codes.push(code) - 1;
     return template(`nodes.${this.#pending.id}.output.result.value_${at + 1}`);
+  }
+
+  /** Code that reads what is known of files: their names, types and sizes become its input. */
+  #withFacts(code: string): { readonly code: string; readonly files: JsonObject } {
+    if (!code.includes('binary') || readsContent(code)) return { code, files: {} };
+    const files: { [name: string]: JsonObject } = {};
+    const made = withFileFacts(code, (node) => {
+      const known = (node === null ? this.input : this.#find(node)?.ref)?.files ?? {};
+      const named = Object.keys(known).filter((name) => code.includes(name));
+      const names = named.length === 0 ? Object.keys(known).slice(0, 1) : named;
+      if (names.length === 0) this.approximate(message('import.reads_no_file'));
+      files[node ?? ''] = Object.fromEntries(names.map((name) => [name, this.#factsOf(known[name] ?? '')]));
+    });
+    return { code: made, files };
+  }
+
+  #factsOf(path: string): JsonObject {
+    const read = this.readFile(path);
+    return Object.fromEntries(
+      [...FILE_MEMBERS].map(([name, place]) => [name, template(extend(read, [place]))]),
+    );
   }
 
   /** JavaScript that computes a parameter, to be used inside {@link computed}. */
@@ -216,14 +245,17 @@ export class Step {
   /** Adds what has to be computed before the next node. */
   computePending(): void {
     if (this.#pending === null) return;
-    const { id, codes } = this.#pending;
+    const { id, codes, files } = this.#pending;
     this.#pending = null;
     const lines = codes.map((code, index) => `  value_${index + 1}: ${code.replace(/;\s*$/, '')},`);
     const code = `return {\n${lines.join('\n')}\n};`;
     this.compiler.add(this.node, {
       type: 'core.code',
       id,
-      config: { code: literal(`${shimFor(code)}\n\n${code}`), input: this.codeInput(codes, {}) },
+      config: {
+        code: literal(`${shimFor(code)}\n\n${code}`),
+        input: this.codeInput(codes, Object.keys(files).length === 0 ? {} : { files }),
+      },
       scope: this.scope,
       after: this.#after,
       label: `${this.node.name}: values`,
@@ -373,17 +405,30 @@ export class Step {
     const files = (of === undefined ? this.input : this.#find(of)?.ref)?.files ?? {};
     const path = Object.hasOwn(files, name) ? files[name] : undefined;
     if (path === undefined) throw new Unmappable(message('import.no_files'));
-    return path;
+    return this.readFile(path);
+  }
+
+  /** The path of a file. One that is read only where it is needed is read before this node. */
+  readFile(path: string): string {
+    const read = this.compiler.readerOf(path);
+    if (read === undefined) return path;
+    const known = this.compiler.readFiles.get(path);
+    if (known !== undefined && isWithin(this.scope, known.scope) && this.#before().has(known.id))
+      return known.path;
+    const made = read(this);
+    const id = /^nodes\.([a-z0-9_]+)/.exec(made)?.[1] ?? '';
+    this.compiler.readFiles.set(path, { path: made, id, scope: this.scope });
+    return made;
   }
 
   /** A file, or its name or type; null if that is something else, or isn't known. */
   #aboutFile(node: string | null, [name = '', member, ...rest]: readonly string[]): string | null {
     const files = (node === null ? this.input : this.#find(node)?.ref)?.files ?? {};
     const path = Object.hasOwn(files, name) ? files[name] : undefined;
-    if (path === undefined || rest.length > 0) return null;
-    if (member === undefined) return path;
-    const place = FILE_MEMBERS.get(member);
-    return place === undefined ? null : extend(path, [place]);
+    const place = member === undefined ? null : FILE_MEMBERS.get(member);
+    if (path === undefined || place === undefined || rest.length > 0) return null;
+    const read = this.readFile(path);
+    return place === null ? read : extend(read, [place]);
   }
 
   /** One output with one item that has a file. */
@@ -418,6 +463,7 @@ export class Step {
 const FILE_MEMBERS = new Map([
   ['fileName', 'name'],
   ['mimeType', 'type'],
+  ['fileSize', 'size'],
 ]);
 
 /** An expression that is a file of this item, or of an earlier node's. */

@@ -7,11 +7,13 @@ import { type Message, message } from '@millrace/messages';
 import { type Arrival, Compiler, type Out } from './compiler.ts';
 import { isTrigger, type Started, startedBy, triggersOf } from './graph.ts';
 import type { Handler, Handlers } from './handler.ts';
+import { COMPARED } from './nodes/compare.ts';
 import { CORE } from './nodes/core.ts';
 import { CRYPTO } from './nodes/crypto.ts';
 import { FILES } from './nodes/files.ts';
 import { HTTP } from './nodes/http.ts';
 import { IMAGES } from './nodes/images.ts';
+import { withAttachments } from './nodes/late-files.ts';
 import { LISTS } from './nodes/lists.ts';
 import { modelNodes } from './nodes/models.ts';
 import { OUTSIDE } from './nodes/outside.ts';
@@ -26,13 +28,14 @@ import {
 } from './nodes/triggers.ts';
 import { VECTORS } from './nodes/vectors.ts';
 import { at, isPart, placeBackLinks, placeholder, skip } from './placeholders.ts';
-import { type N8nNode, type N8nWorkflow, readN8n } from './read.ts';
+import { meantKind, type N8nNode, type N8nWorkflow, readN8n } from './read.ts';
 import { Repeats } from './repeats.ts';
 import { settingsOf } from './settings.ts';
 import { Step, Unmappable } from './step.ts';
 
 /** What an agent can call as a tool, too. */
 const PLAIN: Handlers = {
+  ...COMPARED,
   ...CORE,
   ...CRYPTO,
   ...FILES,
@@ -78,6 +81,9 @@ function* clean(workflow: N8nWorkflow, report: Report): Work<N8nWorkflow> {
   for (const [name, node] of workflow.nodes) {
     const { value, found } = withoutSecrets(node.parameters);
     if (found) report.approximated(at(node), message('import.secret_removed'));
+    const meant = meantKind(node.type);
+    if (meant !== null)
+      report.approximated(at(node), message('import.nearest_node', { type: node.type, nearest: meant }));
     nodes.set(name, { ...node, parameters: value });
     yield 1;
   }
@@ -151,7 +157,7 @@ function run(compiler: Compiler, node: N8nNode, handler: Handler): readonly Out[
   const takes = typeof handler.takes === 'function' ? handler.takes(node) : handler.takes;
   const step =
     takes === 'list' ? listStep(compiler, node, handler) : itemStep(compiler, node, takes === 'join');
-  const outs = keepingFiles(step, handler.run(step));
+  const outs = keepingFiles(step, handler.run(step)).map((out) => withAttachments(compiler, node, out));
   if (!branchesOnError(node) || step.mainId === null) return outs;
   const error: Out = {
     exit: { id: step.mainId, handle: 'error' },
@@ -193,7 +199,7 @@ function itemStep(compiler: Compiler, node: N8nNode, isJoin: boolean): Step {
     return new Step(compiler, node, { scope: ref.scope, input: first.ref, after: first.exits, extras });
   }
   const scope = compiler.openLoop(node, arrival);
-  const input = { kind: 'one' as const, path: 'item', scope, owner: null };
+  const input = compiler.itemOf(ref, scope);
   return new Step(compiler, node, { scope, input, after: [], extras });
 }
 

@@ -1,4 +1,4 @@
-import type { JsonValue } from '@millrace/engine';
+import type { JsonObject, JsonValue } from '@millrace/engine';
 import { importWorkflow } from '@millrace/importer';
 import { expect } from 'vitest';
 import type { ExecutionBody } from '../../../runtime/test/worker/service-with-worker.ts';
@@ -13,6 +13,37 @@ export async function storeImported({ key, service }: World, original: JsonValue
   expect(created.status, created.text).toBe(201);
   expect(created.json.problems).toEqual([]);
   return created.json.id;
+}
+
+/**
+ * Imports a workflow whose calls go to services on the Internet, and runs it against the world outside of the tests instead: there, a host
+ * is the first part of a path, and so is a constant for the address of an own server. Calls have no credentials.
+ */
+export async function runElsewhere(
+  world: World,
+  original: JsonValue,
+  input: JsonValue = {},
+): Promise<ExecutionBody> {
+  const read = importWorkflow(original, { limits: { nodes: 200, depth: 100 }, name: 'x' });
+  if ('fault' in read) throw new Error(read.fault.code);
+  expect(read.result.outcomes.filter(({ kind }) => kind === 'dropped')).toEqual([]);
+  const text = JSON.stringify(read.result.workflow)
+    .replaceAll(/"auth":\{"type":"credential","credential_id":0\},?/g, '')
+    .replaceAll(/"url":"https:\/\/([^/"]+)\//g, (_found, host: string) => {
+      const name = host.replaceAll(/\{\{.*?\}\}\.?/g, '');
+      return `"url":"${world.outside.url}/${name}/`;
+    })
+    .replaceAll(/"(\w+_url)":""/g, (_found, name: string) => `"${name}":"${world.outside.url}/${name}"`)
+    .replaceAll(/,\}/g, '}');
+  const created = await world.service.api('POST', '/workflows', {
+    key: world.key,
+    body: JSON.parse(text) as JsonObject,
+  });
+  expect(created.status, created.text).toBe(201);
+  expect(created.json.problems).toEqual([]);
+  const execution = await world.finished(await world.execute(created.json.id, input));
+  expect(execution.error, JSON.stringify(execution.error)).toBeUndefined();
+  return execution;
 }
 
 /** Imports it, and runs it to its end without a failure. */

@@ -3,6 +3,7 @@ import { filesOfCode } from '@millrace/importer-expressions/code-files';
 import { extend, quote, template } from '@millrace/importer-kit/refs';
 import type { Out } from '../compiler.ts';
 import type { Step } from '../step.ts';
+import { withFilesBeside } from './late-files.ts';
 
 /** Code of a Code node, with what it does with files. */
 export interface CodeWithFiles {
@@ -22,7 +23,7 @@ const MAX_READ = 5;
 
 /** A file's bytes, as n8n's helper returns them. */
 const BUFFER_OF =
-  /(?:await\s+)?\bthis\.helpers\.getBinaryDataBuffer\(\s*(?:0|i|index|itemIndex|\$itemIndex)\s*,\s*(['"])(\w+)\1\s*\)/g;
+  /(?:await\s+)?\bthis\.helpers\.getBinaryDataBuffer\(\s*(?:0|i|index|itemIndex|\$itemIndex)\s*,\s*(?:(['"])(\w+)\1|([A-Za-z_$][\w$.]*))\s*\)/g;
 
 const PREPARE = /(?:await\s+)?\bthis\.helpers\.prepareBinaryData\b/g;
 
@@ -41,13 +42,15 @@ export function codeWithFiles(step: Step, given: string): CodeWithFiles {
   const { passes = false, keepsCount = false, makes = [], reads = 'none' } = found ?? {};
   const plain = found?.code ?? given;
   const files = step.input?.kind === 'one' ? (step.input.files ?? {}) : {};
-  const names = Object.keys(files);
+  const names = namesOf(files);
   const isRead = reads === 'own' || plain.includes('getBinaryDataBuffer');
   const isGiven = isRead && reads !== 'others' && names.length > 0;
   const code = plain
     .replace(PREPARE, 'prepareFile')
-    .replace(BUFFER_OF, (call, _quote, name: string) =>
-      isGiven ? `Buffer.from(input.files[${quote(name)}].data, "base64")` : call,
+    .replace(BUFFER_OF, (call, _quote, name: string | undefined, variable = '') =>
+      isGiven
+        ? `Buffer.from(input.files[${name === undefined ? variable : quote(name)}].data, "base64")`
+        : call,
     );
   const prelude = `${isGiven ? GIVE : ''}${code.includes('prepareFile') ? PREPARED : ''}`;
   const readable = isGiven ? code.replaceAll(/\.binary\b|\$binary\b/g, '') : code;
@@ -58,7 +61,14 @@ export function codeWithFiles(step: Step, given: string): CodeWithFiles {
   return { code, prelude, readable, input, passes, keepsCount, makes };
 }
 
-function contentOf(step: Step, file: string): JsonObject {
+/** One name for each file: a form has several for each, of which n8n's own has no spaces. */
+function namesOf(files: { readonly [name: string]: string }): readonly string[] {
+  const byPath = Map.groupBy(Object.keys(files), (name) => files[name] ?? '');
+  return [...byPath.values()].flatMap((each) => each.find((name) => /^\w+$/.test(name)) ?? each[0] ?? []);
+}
+
+function contentOf(step: Step, given: string): JsonObject {
+  const file = step.readFile(given);
   const id = step.add('file.read', { file: template(file), format: 'base64' }, { suffix: 'file' });
   return {
     data: template(`nodes.${id}.output.base64`),
@@ -66,6 +76,16 @@ function contentOf(step: Step, file: string): JsonObject {
     mimeType: template(extend(file, ['type'])),
     fileSize: template(extend(file, ['size'])),
   };
+}
+
+/** Code that makes a list of items with files: what it returns in base64 is beside the list. */
+export function madeFileList(step: Step, body: string, { input, makes }: CodeWithFiles): Out {
+  const code = step.addCode(
+    `${body}\nconst files = (Array.isArray(out) ? out : [out]).filter((each) => (each?.json ?? each) != null).map((each) => each?.binary ?? {});\nreturn { results, files };`,
+    { input },
+  );
+  const result = `nodes.${code}.output.result`;
+  return withFilesBeside(step.compiler, step.many(`${result}.results`), `${result}.files`, makes);
 }
 
 /** Code that makes files: what it returns in base64 is written. */

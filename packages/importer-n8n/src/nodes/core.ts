@@ -2,6 +2,7 @@ import type { JsonObject, JsonValue } from '@millrace/engine';
 import { isJsonObject } from '@millrace/engine';
 import { filesOfCode } from '@millrace/importer-expressions/code-files';
 import { foreignPartOf } from '@millrace/importer-expressions/expressions';
+import { withModules } from '@millrace/importer-expressions/modules';
 import { extend, template } from '@millrace/importer-kit/refs';
 import { message } from '@millrace/messages';
 import type { Out } from '../compiler.ts';
@@ -10,7 +11,8 @@ import { forItem, forList, type Handlers } from '../handler.ts';
 import { jsonParam } from '../json-text.ts';
 import { arrayOf, asText, objectOf, textOf } from '../read.ts';
 import { type Step, Unmappable } from '../step.ts';
-import { codeWithFiles, madeFiles } from './code-files.ts';
+import { codeWithFiles, madeFileList, madeFiles } from './code-files.ts';
+import { dateTime } from './dates.ts';
 import { runPython } from './python.ts';
 
 /** Nodes that decide, shape and compute. */
@@ -29,7 +31,7 @@ export const CORE: Handlers = {
     takes: ({ parameters }) => (runsForEach(parameters) ? 'item' : 'list'),
   },
   function: forList(runCode, { collects: true }),
-  functionItem: forItem((step) => codePerItem(step, step.text('functionCode'))),
+  functionItem: forItem((step) => codePerItem(step, withoutModules(step.text('functionCode')))),
   wait: forItem(wait),
   stopAndError: forItem(fail),
   renameKeys: forItem(renameKeys),
@@ -220,10 +222,11 @@ function runCode(step: Step): readonly Out[] {
     remembers ? made.readable.replace(new RegExp(STATIC_DATA, 'g'), '') : made.readable,
   );
   if (foreign !== null) throw new Unmappable(message('import.only_in_original', { part: foreign }));
-  const body = `${made.prelude}const out = await (async () => {\n${code}\n})();\nconst results = (Array.isArray(out) ? out : [out]).map((each) => each?.json ?? each).filter((each) => each != null);`;
+  const body = `${made.prelude}const out = await (async () => {\n${code}\n})();\nconst results = (Array.isArray(out) ? out : [out]).map((each) => each?.json ?? (Object.hasOwn(Object(each), 'binary') ? {} : each)).filter((each) => each != null);`;
   const isSingle = step.input === null || step.input.kind === 'one';
   const isOne = isSingle && (made.keepsCount || returnsOne(code, isPerItem));
   if (isOne && !remembers && made.makes.length > 0) return [madeFiles(step, body, made)];
+  if (!isOne && !remembers && made.makes.length > 0) return [madeFileList(step, body, made)];
   const path = remembers
     ? codeWithMemory(step, body)
     : `nodes.${step.addCode(`${body}\nreturn results;`, { input: made.input })}.output.result`;
@@ -233,9 +236,9 @@ function runCode(step: Step): readonly Out[] {
   return [files === undefined ? out : { ...out, ref: { ...out.ref, files } }];
 }
 
-/** The one thing of a module that the sandbox has as well. */
+/** With modules that the shim has, and constants of the workflow in place of the environment. */
 function withoutModules(code: string): string {
-  return code.replace(/\brequire\s*\(\s*(['"])(?:node:)?crypto\1\s*\)(?=\s*\.\s*randomUUID\b)/g, 'crypto');
+  return withModules(code.replaceAll(/(?<![.\w$])process\.env\b/g, '$env'));
 }
 
 /** What n8n keeps with the workflow between executions is read from the data store before, and written back after. */
@@ -302,41 +305,6 @@ function renameKeys(step: Step): readonly Out[] {
   const data = step.item();
   const id = step.add('core.data', { data, steps: [{ operation: 'rename', fields }] });
   return [step.one(`nodes.${id}.output.data`)];
-}
-
-const DATE_CODE: { readonly [operation: string]: (step: Step) => string } = {
-  getCurrentDate: (step) => (step.raw('includeTime') === false ? '$today.toISODate()' : '$now.toISO()'),
-  formatDate: (step) =>
-    `DateTime.fromISO(String(${step.source(step.raw('date'))})).toFormat(${step.source(formatIn(step))})`,
-  addToDate: (step) => shifted(step, 'plus'),
-  subtractFromDate: (step) => shifted(step, 'minus'),
-};
-
-function formatIn(step: Step): JsonValue {
-  const format = step.text('format', 'MM/dd/yyyy');
-  return format === 'custom' ? (step.raw('customFormat') ?? '') : format;
-}
-
-function shifted(step: Step, method: string): string {
-  const date = step.source(step.raw('magnitude'));
-  const unit = JSON.stringify(step.text('timeUnit', 'days'));
-  return `DateTime.fromISO(String(${date})).${method}(Number(${step.source(step.raw('duration') ?? 0)}), ${unit}).toISO()`;
-}
-
-function dateTime(step: Step): readonly Out[] {
-  const operation = step.text('operation', 'getCurrentDate');
-  const code =
-    step.node.version >= 2 && Object.hasOwn(DATE_CODE, operation) ? DATE_CODE[operation] : undefined;
-  if (code === undefined) throw new Unmappable(message('import.unknown_operation', { operation }));
-  const name =
-    step.text('outputFieldName') ||
-    (operation === 'getCurrentDate'
-      ? 'currentDate'
-      : operation === 'formatDate'
-        ? 'formattedDate'
-        : 'newDate');
-  const id = step.add('core.set', { values: { [name]: step.computed(code(step)) } });
-  return [step.one(`nodes.${id}.output`)];
 }
 
 function callWorkflow(step: Step): readonly Out[] {

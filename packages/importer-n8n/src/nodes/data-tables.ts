@@ -30,6 +30,13 @@ const TESTS = new Set('eq neq like ilike gt gte lt lte isEmpty isNotEmpty isTrue
 /** n8n's data tables: each row is an entry of the data store, under the name of its table. */
 export function dataTable(step: Step): readonly Out[] {
   const operation = step.text('operation', 'insert');
+  // A table is the entries that have its name: nothing has to be made for it.
+  if (step.text('resource', 'row') === 'table' && operation === 'create') {
+    step.approximate(message('import.own_table', { max: MAX_ROWS }));
+    const name = step.param('tableName', '');
+    const made = step.add('core.set', { values: { id: name, name } });
+    return [step.one(`nodes.${made}.output`)];
+  }
   if (step.text('resource', 'row') !== 'row')
     throw new Unmappable(
       message('import.unknown_operation', { operation: `${step.text('resource')}.${operation}` }),
@@ -107,7 +114,7 @@ function newId(step: Step): string {
 function searched(step: Step): { [name: string]: JsonValue } {
   const conditions = arrayOf(step.raw('filters.conditions')).map((each) => {
     const { keyName, condition, keyValue } = objectOf(each);
-    const test = textOf(condition) ?? 'eq';
+    const test = (textOf(condition) ?? 'eq').replace(/^=/, '');
     if (!TESTS.has(test)) throw new Unmappable(message('import.unknown_operator', { operator: test }));
     return { name: step.value(keyName ?? 'id'), test, value: step.value(keyValue ?? null) };
   });

@@ -21,10 +21,12 @@ export const FILES: Handlers = {
   },
   convertToFile: {
     ...forList((step) => writeFile(step, step.text('operation', 'csv')), { collects: true }),
-    takes: ({ parameters }) => (WHOLE_LISTS.has(textOf(parameters.operation) ?? 'csv') ? 'list' : 'item'),
+    takes: ({ parameters }) =>
+      WHOLE_LISTS.has(textOf(parameters.operation) ?? 'csv') && parameters.mode !== 'each' ? 'list' : 'item',
   },
   readPDF: forItem((step) => readFile(step, 'pdf')),
   compression: forItem(compress),
+  moveBinaryData: forItem(moveBinaryData),
 };
 
 const WHOLE_LISTS = new Set(['csv', 'html', 'ods', 'rtf', 'xls', 'xlsx', 'toJson']);
@@ -91,6 +93,29 @@ function readPdf(step: Step, file: string): readonly Out[] {
   return [step.one(`nodes.${id}.output`, { text: ['text'], numpages: ['page_count'], info: ['info'] })];
 }
 
+/** The oldest node for files: an item becomes a file, or the JSON in a file an item. */
+function moveBinaryData(step: Step): readonly Out[] {
+  if (step.text('mode', 'binaryToJson') === 'jsonToBinary') {
+    const isWhole = step.raw('convertAllData') !== false;
+    const given = step.param('options.fileName', '');
+    const source = step.text('sourceKey', 'data') || 'data';
+    const id = step.add('file.write', {
+      format: isWhole ? 'json' : step.raw('options.dataIsBase64') === true ? 'base64' : 'text',
+      name: typeof given === 'string' && given !== '' ? given : isWhole ? 'file.json' : 'file.txt',
+      data: isWhole ? step.item() : step.expression(`$json[${JSON.stringify(source)}]`),
+    });
+    const target = step.text('destinationKey', 'data') || 'data';
+    return [step.withFile(step.one(`nodes.${id}.output`, {}), target, `nodes.${id}.output.file`)];
+  }
+  const file = step.file(step.text('sourceKey', 'data') || 'data');
+  const isWhole = step.raw('setAllData') !== false;
+  const isJson = isWhole || step.raw('options.jsonParse') === true;
+  const id = step.add('file.read', { file: template(file), format: isJson ? 'json' : 'text' });
+  if (isWhole) return [step.one(`nodes.${id}.output.data`)];
+  const name = step.text('destinationKey', 'data') || 'data';
+  return [step.one(`nodes.${id}.output`, { [name]: [isJson ? 'data' : 'text'] })];
+}
+
 /** Formats of written files, and their extensions. */
 const WRITERS: { readonly [operation: string]: { readonly format: string; readonly extension: string } } = {
   csv: { format: 'csv', extension: 'csv' },
@@ -104,14 +129,17 @@ function writeFile(step: Step, operation: string): readonly Out[] {
   if (operation === 'toBinary') return writeBytes(step);
   const writer = Object.hasOwn(WRITERS, operation) ? WRITERS[operation] : undefined;
   if (writer === undefined) throw new Unmappable(message('import.unknown_operation', { operation }));
-  if (operation === 'toJson' && step.text('mode', 'once') === 'each')
-    throw new Unmappable(message('import.unknown_operation', { operation: 'toJson each' }));
   const given = step.param('options.fileName', '');
   const name = typeof given === 'string' && given !== '' ? given : `file.${writer.extension}`;
   const id = step.add('file.write', {
     format: writer.format,
     name,
-    data: operation === 'toText' ? textMember(step) : rowsOf(step),
+    data:
+      operation === 'toText'
+        ? textMember(step)
+        : step.text('mode', 'once') === 'each' && operation === 'toJson'
+          ? step.item()
+          : rowsOf(step),
     ...(operation === 'csv' && step.text('options.delimiter') === ';' ? { delimiter: 'semicolon' } : {}),
   });
   const target = step.text('binaryPropertyName', 'data') || 'data';
@@ -287,7 +315,17 @@ function readsFile({ kind, parameters }: N8nNode): boolean {
     case 'compression':
     case 'readPDF':
     case 'editImage':
-      return true;
+    case 'moveBinaryData':
+      return kind !== 'moveBinaryData' || parameters.mode !== 'jsonToBinary';
+    case 'linkedIn':
+      return parameters.shareMediaCategory === 'IMAGE';
+    case 'youTube':
+    case 'slack':
+    case 'awsS3':
+    case 'dropbox':
+      return parameters.operation === 'upload';
+    case 'googleGemini':
+      return parameters.inputType === 'binary' || parameters.operation === 'edit';
     case 'spreadsheetFile':
       return parameters.operation !== 'toFile';
     case 'googleDrive':
@@ -297,7 +335,10 @@ function readsFile({ kind, parameters }: N8nNode): boolean {
     case 'emailSend':
       return textOf(parameters.attachments ?? parameterAt(parameters, 'options.attachments')) !== null;
     case 'openAi':
-      return parameters.resource === 'audio' && asText(parameters.operation).startsWith('trans');
+      return (
+        (parameters.resource === 'audio' && asText(parameters.operation).startsWith('trans')) ||
+        (parameters.operation === 'analyze' && parameters.inputType === 'base64')
+      );
     case 'httpRequest':
       return (
         parameters.contentType === 'binaryData' ||

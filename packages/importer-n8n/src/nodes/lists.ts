@@ -1,4 +1,5 @@
 import type { JsonObject, JsonValue } from '@millrace/engine';
+import { foreignPartOf } from '@millrace/importer-expressions/expressions';
 import { type Ref, type Scope, template } from '@millrace/importer-kit/refs';
 import { message } from '@millrace/messages';
 import type { Out } from '../compiler.ts';
@@ -38,7 +39,7 @@ function listBy(step: Step, code: string, more: { [name: string]: JsonValue } = 
   return step.many(`nodes.${id}.output.result`);
 }
 
-const READ_FIELD =
+export const READ_FIELD =
   "const read = (item, path) => Object.hasOwn(item ?? {}, path) ? item[path] : path.split('.').reduce((at, name) => at?.[name], item);\n";
 
 function namesIn(text: string): readonly string[] {
@@ -122,6 +123,14 @@ function limit(step: Step, count: number, keep: string): readonly Out[] {
 
 function sort(step: Step): readonly Out[] {
   const type = step.text('type', 'simple');
+  if (type === 'random')
+    return [
+      listBy(
+        step,
+        'return input.items.map((item) => [Math.random(), item]).sort(([a], [b]) => a - b).map(([, item]) => item);',
+      ),
+    ];
+  if (type === 'code') return [sortBy(step)];
   const fields = arrayOf(step.raw('sortFieldsUi.sortField') ?? step.raw('sortFieldsUi.fields')).map(objectOf);
   const by = fields.flatMap((each) => {
     const field = textOf(each.fieldName);
@@ -131,6 +140,17 @@ function sort(step: Step): readonly Out[] {
     throw new Unmappable(message('import.unknown_operation', { operation: type }));
   const id = step.add('core.data', { data: listAt(step), steps: [{ operation: 'sort', by }] });
   return [step.many(`nodes.${id}.output.data`)];
+}
+
+/** By code that holds two items against each other. */
+function sortBy(step: Step): Out {
+  const code = step.text('code');
+  const foreign = foreignPartOf(code);
+  if (foreign !== null) throw new Unmappable(message('import.only_in_original', { part: foreign }));
+  const id = step.addCode(`return items.sort((a, b) => {\n${code}\n}).map(({ json }) => json);`, {
+    input: { items: listAt(step) },
+  });
+  return step.many(`nodes.${id}.output.result`);
 }
 
 function removeDuplicates(step: Step): readonly Out[] {
@@ -381,7 +401,10 @@ function splitInBatches(step: Step): readonly Out[] {
   const { loop } = batchOutputs(step.node);
   const round: Out = {
     exit: { id: '', handle: 'out' },
-    ref: { kind: count > 1 ? 'many' : 'one', path: 'item', scope, owner: null },
+    ref:
+      count > 1 || step.inputs[0] == null
+        ? { kind: count > 1 ? 'many' : 'one', path: 'item', scope, owner: null }
+        : step.compiler.itemOf(step.inputs[0], scope),
   };
   const done: Out = {
     exit: { id, handle: 'out' },

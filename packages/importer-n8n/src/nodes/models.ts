@@ -7,6 +7,7 @@ import { jsonParam } from '../json-text.ts';
 import { arrayOf, asText, type N8nNode, objectOf, textOf } from '../read.ts';
 import { type Step, Unmappable } from '../step.ts';
 import { documentTexts, fileText } from './documents.ts';
+import { geminiMedia } from './gemini.ts';
 import { defaultModel, partParam } from './parts.ts';
 import { openAi } from './providers.ts';
 import { agentTools } from './tools.ts';
@@ -25,7 +26,7 @@ export function modelNodes(tools: Handlers): Handlers {
     sentimentAnalysis: forItem(sentiment, { isRouter: true }),
     openAi: forItem((step) => openAi(step, tools)),
     anthropic: forItem((step) => openAi(step, tools)),
-    googleGemini: forItem((step) => openAi(step, tools)),
+    googleGemini: forItem((step) => geminiMedia(step) ?? openAi(step, tools)),
   };
 }
 

@@ -14,6 +14,7 @@ import { SERVICES } from './services.ts';
 import { googleSheets } from './sheets.ts';
 import { sql, sqlServer } from './sql.ts';
 import { kafka, mongodb, redis, textSetting } from './stores.ts';
+import { amazonS3, upload } from './uploads.ts';
 
 /** Nodes that reach other systems. */
 export const OUTSIDE: Handlers = {
@@ -32,11 +33,12 @@ export const OUTSIDE: Handlers = {
   mongoDb: forItem(mongodb),
   kafka: forItem(kafka),
   dataTable: forItem(dataTable),
+  awsS3: forItem(amazonS3),
 };
 
 /** A call of a service; with some, a person can be asked, too. */
 function callOrAsk(step: Step) {
-  return step.text('operation') === 'sendAndWait' ? askPerson(step) : callService(step);
+  return step.text('operation') === 'sendAndWait' ? askPerson(step) : (upload(step) ?? callService(step));
 }
 
 function isDriveUpload(step: Step): boolean {

@@ -3,6 +3,7 @@ import { type Scope, TOP, template } from '@millrace/importer-kit/refs';
 import { message } from '@millrace/messages';
 import type { Compiler, Out } from '../compiler.ts';
 import { arrayOf, asText, type N8nNode, objectOf, textOf } from '../read.ts';
+import { withAttachments } from './late-files.ts';
 import { AUTH } from './parts.ts';
 
 /** A list that is read again and again: how, and what tells its items apart. */
@@ -154,7 +155,7 @@ export function addPolling(
   if (!same.isSame) compiler.approximate(node, message('import.polled_otherwise'));
   if (!isExact) compiler.approximate(node, message('import.polled_at_interval'));
   const ref = { kind: 'one' as const, path: 'trigger.data', scope: TOP, owner: id };
-  return { id, out: { exit: { id, handle: 'out' }, ref } };
+  return { id, out: withAttachments(compiler, node, { exit: { id, handle: 'out' }, ref }) };
 }
 
 /** A schedule that reads the list, and a loop over what the data store hasn't seen yet. */

@@ -44,9 +44,53 @@ return [each["json"] if isinstance(each, dict) and "json" in each else each for 
 const FOREIGN =
   /(?<![\w.])(_getWorkflowStaticData|_node|_execution|_workflow|_vars|_env|_prevNode|_now|_today|_jmespath|micropip|js|pyodide)\b|(?<![\w.])(_)\s*\(|(?<![\w.])(await)\b/m;
 
-/** A Code node of n8n in Python. Its lines are indented, which a text of several lines would notice. */
+/** Code as the body of a function. Lines within a text of several lines stay as they are: it would notice. */
+function indented(code: string): readonly string[] {
+  const inText = linesInTexts(code);
+  return code.split('\n').map((line, index) => {
+    if (inText.has(index)) return line;
+    const [indent = ''] = /^[ \t]*/.exec(line) ?? [];
+    const rest = line.slice(indent.length);
+    return rest === '' ? '' : `    ${indent.replaceAll('\t', '    ')}${rest}`;
+  });
+}
+
+/** The lines that begin within a text. */
+function linesInTexts(code: string): ReadonlySet<number> {
+  const found = new Set<number>();
+  let line = 0;
+  let end = '';
+  for (let at = 0; at < code.length; at += 1) {
+    const sign = code[at] ?? '';
+    if (sign === '\n') {
+      line += 1;
+      if (end.length === 3) found.add(line);
+      // Comments end here, and texts in single quotes.
+      else end = '';
+    } else if (end === '#') continue;
+    else if (end !== '') {
+      if (sign === '\\') {
+        at += 1;
+        if (code[at] === '\n') {
+          line += 1;
+          if (end.length === 3) found.add(line);
+        }
+      } else if (code.startsWith(end, at)) {
+        at += end.length - 1;
+        end = '';
+      }
+    } else if (sign === '#') end = '#';
+    else if (sign === '"' || sign === "'") {
+      end = code.startsWith(sign.repeat(3), at) ? sign.repeat(3) : sign;
+      at += end.length - 1;
+    }
+  }
+  return found;
+}
+
+/** A Code node of n8n in Python. */
 export function runPython(step: Step): readonly Out[] {
-  const code = step.text('pythonCode').replaceAll('\t', '    ');
+  const code = step.text('pythonCode');
   const foreign =
     missingPackageIn(code) ??
     FOREIGN.exec(code)
@@ -54,11 +98,8 @@ export function runPython(step: Step): readonly Out[] {
       .find((part) => part !== undefined) ??
     null;
   if (foreign !== null) throw new Unmappable(message('import.only_in_original', { part: foreign }));
-  if (/("""|''')(?:(?!\1).)*\n/s.test(code)) {
-    throw new Unmappable(message('import.only_in_original', { part: '"""' }));
-  }
   const isPerItem = step.text('mode') === 'runOnceForEachItem';
-  const lines = code.split('\n').map((line) => (line.trim() === '' ? '' : `    ${line}`));
+  const lines = indented(code);
   const body = lines.some((line) => /^\s+[^\s#]/.test(line)) ? lines.join('\n') : '    pass';
   const id = step.add('core.code', {
     language: 'python',

@@ -7,7 +7,7 @@ import { type Step, Unmappable } from '../step.ts';
 import { sameOperation, TOKEN_IN_PATH } from './as-operation.ts';
 import { AUTH } from './parts.ts';
 import { CONVERTERS } from './service-values.ts';
-import { type Operation, SERVICES, type Service } from './services.ts';
+import { meantOperation, type Operation, SERVICES, type Service } from './services.ts';
 
 /** A call to a service as an HTTP request, and where the items are in its response. */
 export interface ServiceCall {
@@ -27,7 +27,11 @@ const RESHAPED: { readonly [name: string]: string } = {
 export function serviceCall(step: Step, service: Service): ServiceCall {
   const resource = step.text('resource') || service.resource;
   const name = step.text('operation') || defaultOperation(service, resource);
-  const key = `${resource}.${name}`;
+  const written = `${resource}.${name}`;
+  const meant = Object.hasOwn(service.operations, written) ? null : meantOperation(step.node.kind, written);
+  if (meant !== null)
+    step.approximate(message('import.nearest_operation', { operation: written, nearest: meant }));
+  const key = meant ?? written;
   const operation = Object.hasOwn(service.operations, key) ? service.operations[key] : undefined;
   if (operation === undefined) throw new Unmappable(message('import.unknown_operation', { operation: key }));
   const config: { [name: string]: JsonValue } = {
@@ -40,6 +44,7 @@ export function serviceCall(step: Step, service: Service): ServiceCall {
   const body = filled(step, operation.body ?? null);
   if (operation.body !== undefined) config.body = body ?? {};
   if (operation.form === true) config.body_type = 'form';
+  if (operation.multipart === true) config.body_type = 'multipart';
   // A file is sent as a part of a form, next to which everything is text.
   if (step.raw('binaryData') === true && body !== undefined && isJsonObject(body)) {
     config.body_type = 'multipart';
@@ -54,7 +59,8 @@ function defaultOperation(service: Service, resource: string): string {
   if (resource === service.resource) return service.operation;
   const own = Object.keys(service.operations).filter((name) => name.startsWith(`${resource}.`));
   const names = own.map((name) => name.slice(resource.length + 1));
-  return ['create', 'search', 'get', 'getAll'].find((name) => names.includes(name)) ?? names[0] ?? '';
+  // A resource with one operation needs no name for it.
+  return ['create', 'make', 'search', 'get', 'getAll'].find((name) => names.includes(name)) ?? names[0] ?? '';
 }
 
 /** Makes the HTTP call of a node of a known service. */

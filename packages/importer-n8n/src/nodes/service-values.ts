@@ -3,11 +3,13 @@ import { message } from '@millrace/messages';
 import { jsonParam } from '../json-text.ts';
 import { arrayOf, asText, objectOf, textOf } from '../read.ts';
 import { type Step, Unmappable } from '../step.ts';
+import { MORE_CONVERTERS } from './service-values-more.ts';
 
 /** Makes what a service takes out of parameters that n8n keeps in another form. `path` is the parameter. */
 export const CONVERTERS: {
   readonly [name: string]: (step: Step, path: string) => JsonValue | undefined;
 } = {
+  ...MORE_CONVERTERS,
   columns: (step, path) => columnsAt(step, path),
   columns_without_id: (step, path) => {
     const value = columnsAt(step, path);
@@ -231,8 +233,51 @@ const NOTION_VALUES: {
   url: (step, { urlValue }) => ({ url: step.value(urlValue ?? null) }),
   email: (step, { emailValue }) => ({ email: step.value(emailValue ?? null) }),
   phone_number: (step, { phoneValue }) => ({ phone_number: step.value(phoneValue ?? null) }),
-  date: (step, { date }) => ({ date: { start: step.value(date ?? null) } }),
+  date: (step, { date, dateValue }) => ({ date: { start: step.value(date ?? dateValue ?? null) } }),
+  multi_select: (step, { multiSelectValue }) => ({
+    multi_select: namedList(step, multiSelectValue ?? null, '{ name: each }'),
+  }),
+  relation: (step, { relationValue }) => ({
+    relation: namedList(step, relationValue ?? null, '{ id: each }'),
+  }),
+  people: (step, { peopleValue }) => ({ people: namedList(step, peopleValue ?? null, '{ id: each }') }),
+  files: (step, { fileUrls }) => ({
+    files: arrayOf(objectOf(fileUrls).fileUrl).map((each) => {
+      const { name, url } = objectOf(each);
+      return { name: step.value(name ?? url ?? ''), external: { url: step.value(url ?? '') } };
+    }),
+  }),
 };
+
+/** A value, a list, or a text with commas between the parts. */
+function namedList(step: Step, given: JsonValue, each: string): JsonValue {
+  const source = Array.isArray(given)
+    ? `[${given.map((part: JsonValue) => step.source(part)).join(', ')}]`
+    : step.source(given);
+  return step.computed(
+    `((value) => (Array.isArray(value) ? value.flat() : String(value ?? '').split(',')).map((each) => String(each).trim()).filter(Boolean).map((each) => (${each})))(${source})`,
+  );
+}
+
+/** Which kind a property without one has, by the value that is given. */
+const KIND_BY_VALUE: readonly (readonly [string, string])[] = [
+  ['title', 'title'],
+  ['textContent', 'rich_text'],
+  ['richText', 'rich_text'],
+  ['numberValue', 'number'],
+  ['selectValue', 'select'],
+  ['multiSelectValue', 'multi_select'],
+  ['statusValue', 'status'],
+  ['checkboxValue', 'checkbox'],
+  ['urlValue', 'url'],
+  ['emailValue', 'email'],
+  ['phoneValue', 'phone_number'],
+  ['date', 'date'],
+  ['dateValue', 'date'],
+  ['relationValue', 'relation'],
+  ['peopleValue', 'people'],
+  ['fileUrls', 'files'],
+];
 
 function notionProperties(step: Step): JsonValue {
   const found: { [name: string]: JsonValue } = {};
@@ -240,7 +285,10 @@ function notionProperties(step: Step): JsonValue {
   if (title !== undefined && title !== '')
     found.title = { title: [{ text: { content: step.value(title) } }] };
   for (const each of arrayOf(step.raw('propertiesUi.propertyValues')).map(objectOf)) {
-    const [name = '', kind = ''] = (textOf(each.key) ?? '').split('|');
+    const [written = '', given = ''] = (textOf(each.key) ?? '').split('|');
+    const name = written.trim();
+    const byValue = KIND_BY_VALUE.find(([member]) => Object.hasOwn(each, member))?.[1] ?? '';
+    const kind = Object.hasOwn(NOTION_VALUES, given) ? given : given === '' ? byValue : given;
     const make = Object.hasOwn(NOTION_VALUES, kind) ? NOTION_VALUES[kind] : undefined;
     if (make === undefined || name === '')
       throw new Unmappable(message('import.unknown_operation', { operation: kind }));

@@ -11,6 +11,42 @@ function imported(type: string, parameters: JsonObject) {
 
 const id = (value: string) => ({ __rl: true, mode: 'id', value });
 
+it('properties of Notion, also of kinds that are told by their value', () => {
+  const property = (key: string, more: JsonObject) => ({ key, ...more });
+  const config = configOf(
+    imported('notion', {
+      resource: 'databasePage',
+      operation: 'create',
+      databaseId: id('db'),
+      propertiesUi: {
+        propertyValues: [
+          property('Link', { urlValue: 'https://a.example' }),
+          property('Doc |files', { fileUrls: { fileUrl: [{ name: 'n', url: 'https://b.example/f' }] } }),
+        ],
+      },
+    }),
+    'Here',
+  );
+  expect(config?.properties).toEqual({
+    Link: { url: 'https://a.example' },
+    Doc: { files: [{ name: 'n', external: { url: 'https://b.example/f' } }] },
+  });
+});
+
+describe('what n8n has no name for', () => {
+  it.each<[string, JsonObject, string]>([
+    ['telegram', { operation: 'send', chatId: '1', text: 'x' }, 'import.nearest_operation'],
+    ['googleSheets', { operation: 'getRows' }, 'import.nearest_operation'],
+    ['openai', { operation: 'message', prompt: 'x' }, 'import.nearest_node'],
+  ])('is read as what is meant: %s', (type, parameters, key) => {
+    expect(JSON.stringify(outcomeOf(imported(type, parameters), 'Here'))).toContain(key);
+  });
+
+  it('but not where the node has another operation', () => {
+    expect(outcomeOf(imported('telegram', { operation: 'sendMediaGroup' }), 'Here')?.kind).toBe('dropped');
+  });
+});
+
 describe('the call of a service', () => {
   it.each<[string, JsonObject, JsonObject]>([
     [

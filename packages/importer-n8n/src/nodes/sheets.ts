@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonValue } from '@millrace/engine';
+import { isJsonObject, type JsonObject, type JsonValue } from '@millrace/engine';
 import { inUrl, template } from '@millrace/importer-kit/refs';
 import { message } from '@millrace/messages';
 import type { Out } from '../compiler.ts';
@@ -9,13 +9,15 @@ import { columnsAt } from './service-values.ts';
 
 /** Google Sheets through its values API: rows with a header line become items and back. */
 export function googleSheets(step: Step): readonly Out[] {
-  const operation = step.text('operation', 'read');
+  const operation = nearestOperation(step, step.text('operation', 'read'));
   step.approximate(message('import.called_by_hand'));
   step.approximate(message('import.choose_credential'));
   switch (operation) {
     case 'read':
     case 'lookup':
       return read(step);
+    case 'delete':
+      return deleteLines(step);
     case 'append':
       return append(step);
     case 'update':
@@ -42,6 +44,70 @@ export function googleSheets(step: Step): readonly Out[] {
     default:
       throw new Unmappable(message('import.unknown_operation', { operation }));
   }
+}
+
+/** Names of operations that n8n doesn't have, and which one is meant. */
+const MEANT: { readonly [operation: string]: string } = {
+  get: 'read',
+  getAll: 'read',
+  getMany: 'read',
+  getRow: 'read',
+  getRows: 'read',
+  readRows: 'read',
+  add: 'append',
+  addRow: 'append',
+  appendRow: 'append',
+  insert: 'append',
+  updateRow: 'update',
+  upsert: 'appendOrUpdate',
+};
+
+function nearestOperation(step: Step, operation: string): string {
+  const nearest = Object.hasOwn(MEANT, operation) ? MEANT[operation] : undefined;
+  if (nearest === undefined) return operation;
+  // The first versions of the node had an upsert.
+  if (operation !== 'upsert') step.approximate(message('import.nearest_operation', { operation, nearest }));
+  return nearest;
+}
+
+/** Deletes rows or columns: the request knows the sheet by its number, which is looked up. */
+function deleteLines(step: Step): readonly Out[] {
+  const isColumns = step.text('toDelete', 'rows') === 'columns';
+  const document = step.chosen('documentId') ?? step.chosen('sheetId');
+  const url = `https://sheets.googleapis.com/v4/spreadsheets/${pathPart(document)}`;
+  const sheet = objectOf(step.raw('sheetName'));
+  const name = textOf(sheet.cachedResultName) ?? step.chosen('sheetName');
+  const found = step.add(
+    'http.request',
+    { url, query: { fields: 'sheets.properties' }, auth: AUTH },
+    { suffix: 'sheets' },
+  );
+  const range = step.add(
+    'core.code',
+    {
+      code: `const { sheets, name, first, count, isColumns } = input;
+const wanted = String(name).replace(/^gid=/, '');
+const { properties } = sheets.find(({ properties: each }) => each.title === name || String(each.sheetId) === wanted) ?? {};
+if (properties === undefined) throw new Error('There is no sheet ' + name);
+const start = isColumns && !/^\\d+$/.test(first) ? [...String(first).toUpperCase()].reduce((all, letter) => all * 26 + letter.charCodeAt(0) - 64, 0) : Number(first);
+return { sheetId: properties.sheetId, dimension: isColumns ? 'COLUMNS' : 'ROWS', startIndex: start - 1, endIndex: start - 1 + Number(count) };`,
+      input: {
+        sheets: template(`nodes.${found}.output.body.sheets`),
+        name: name ?? '',
+        first: step.param('startIndex', isColumns ? 'A' : 2),
+        count: step.param('numberToDelete', 1),
+        isColumns,
+      },
+    },
+    { suffix: 'range' },
+  );
+  const id = step.add('http.request', {
+    method: 'POST',
+    url: `${url}:batchUpdate`,
+    auth: AUTH,
+    body: { requests: [{ deleteDimension: { range: template(`nodes.${range}.output.result`) } }] },
+  });
+  return [step.pass('out', id)];
 }
 
 /** The sheet by name: the values API doesn't know the numeric ids that exports have, but exports also have the name. */
@@ -152,9 +218,22 @@ function rowOut(step: Step, row: JsonValue): Out {
 function update(step: Step, appends: boolean): readonly Out[] {
   const row = fieldsOf(step);
   const [matching] = arrayOf(step.raw('columns.matchingColumns'));
-  const key =
-    textOf(matching) ?? textOf(step.raw('columnToMatchOn')) ?? textOf(step.raw('columnToMatchOn.value'));
-  if (key === null) throw new Unmappable(message('import.no_matching_column'));
+  const named =
+    textOf(matching) ??
+    textOf(step.raw('columnToMatchOn')) ??
+    textOf(step.raw('columnToMatchOn.value')) ??
+    textOf(step.raw('options.compareColumn'));
+  // The rows that were read have their number.
+  const key = named === null || named === '' ? 'row_number' : named;
+  if (key !== named) {
+    if (appends) {
+      step.approximate(message('import.row_added_always'));
+      return append(step);
+    }
+    step.approximate(message('import.row_by_number'));
+  }
+  const numbered = isJsonObject(row) && !Object.hasOwn(row, 'row_number') && key === 'row_number';
+  const number = numbered ? step.expression('$json.row_number') : undefined;
   const url = rangeUrl(step);
   const found = step.add('http.request', { url, auth: AUTH }, { suffix: 'rows' });
   const place = step.add(
@@ -167,7 +246,12 @@ if (at === undefined && !appends) throw new Error('No row has this value in ' + 
 const old = rows.find((each) => each.row_number === at) ?? {};
 const known = header.length > 0 ? header : Object.keys(row);
 return { at: at ?? lines.length + 2, values: known.map((name) => row[name] ?? old[name] ?? '') };`,
-      input: { values: template(`nodes.${found}.output.body.values`), row, key, appends },
+      input: {
+        values: template(`nodes.${found}.output.body.values`),
+        row: number === undefined ? row : { ...(row as JsonObject), row_number: number },
+        key,
+        appends,
+      },
     },
     { suffix: 'row' },
   );

@@ -244,6 +244,11 @@ function nodeTool(step: Step, node: N8nNode, make: Make, callable: Handlers): To
     const config = sheetRequest(inner);
     return computedBefore(step, inner, make('http.request', config, schemaOf(inner.toolArguments)));
   }
+  const mail = kind === 'gmail' ? mailTool(inner) : null;
+  if (mail !== null) {
+    step.compiler.approximate(node, message('import.choose_credential'));
+    return computedBefore(step, inner, make(mail.type, mail.config, schemaOf(inner.toolArguments)));
+  }
   const service = Object.hasOwn(SERVICES, kind) ? SERVICES[kind] : undefined;
   if (service === undefined || SPECIAL.has(kind)) {
     const handler = Object.hasOwn(callable, kind) ? callable[kind] : undefined;
@@ -255,6 +260,30 @@ function nodeTool(step: Step, node: N8nNode, make: Make, callable: Handlers): To
   step.compiler.approximate(node, message('import.called_by_hand'));
   step.compiler.approximate(node, message('import.choose_credential'));
   return computedBefore(step, inner, make('http.request', config, schemaOf(inner.toolArguments)));
+}
+
+/** A mail that Gmail sends or keeps as a draft; the connector writes its source. Null for any other operation. */
+function mailTool(
+  step: Step,
+): { readonly type: string; readonly config: { [name: string]: JsonValue } } | null {
+  const resource = step.text('resource', 'message');
+  const operation = step.text('operation', resource === 'draft' ? 'create' : 'send');
+  const isDraft = resource === 'draft' && operation === 'create';
+  if (!isDraft && !(resource === 'message' && operation === 'send')) return null;
+  const cc = step.param('options.ccList', '');
+  const bcc = step.param('options.bccList', '');
+  return {
+    type: isDraft ? 'connector.gmail.create_draft' : 'connector.gmail.send_message',
+    config: {
+      credential_id: 0,
+      to: step.param('sendTo', step.param('options.sendTo', '')),
+      subject: step.param('subject', ''),
+      text: step.param('message', ''),
+      format: step.text('emailType', step.node.version >= 2 ? 'html' : 'text') === 'html' ? 'html' : 'plain',
+      ...(cc === '' ? {} : { cc }),
+      ...(bcc === '' ? {} : { bcc }),
+    },
+  };
 }
 
 /** Nodes that wait, branch or end an execution can't be tools. */

@@ -5,7 +5,9 @@ import { isSecretName, isWebhookPath, shapeOfPath } from '@millrace/triggers';
 import type { Compiler, Out } from '../compiler.ts';
 import { arrayOf, type N8nNode, objectOf, parameterAt, textOf } from '../read.ts';
 import { chatOf } from './chat.ts';
+import { feedsFile } from './files.ts';
 import { formOf } from './form.ts';
+import { filesOfCall, listedFiles } from './late-files.ts';
 import { type ListeningPlan, listeningOf } from './listening.ts';
 import { addPolling, pollInterval } from './polling.ts';
 
@@ -53,7 +55,7 @@ export function addTrigger(compiler: Compiler, node: N8nNode): Triggered {
   if (plan.reason !== undefined) compiler.report.dropped({ node: node.name, type: node.type }, plan.reason);
   // What a webhook receives besides the body has a place of its own.
   const path = plan.path ?? (plan.shape === undefined ? 'trigger.data' : 'trigger');
-  const files = kindOfFiles(node, plan.config);
+  const files = kindOfFiles(compiler, node, plan.config);
   const ref = { kind: 'one' as const, path, scope: TOP, owner: id, ...(files === null ? {} : { files }) };
   const shaped = plan.shape === undefined ? ref : { ...ref, shape: plan.shape };
   const { answer = 'none', times = [] } = plan;
@@ -62,9 +64,24 @@ export function addTrigger(compiler: Compiler, node: N8nNode): Triggered {
 
 /** Files that a form asks for, by both names that n8n has for them; null if there are none. */
 function kindOfFiles(
-  { kind }: N8nNode,
-  { fields }: TriggerPlan['config'],
+  compiler: Compiler,
+  node: N8nNode,
+  config: TriggerPlan['config'],
 ): { readonly [name: string]: string } | null {
+  const { kind, parameters } = node;
+  const { fields } = config;
+  if (kind === 'emailReadImap' && config.attachments === true)
+    return listedFiles(
+      textOf(parameters.dataPropertyAttachmentsPrefixName) ?? 'attachment_',
+      'trigger.data.attachments',
+    );
+  // A raw body is a text here, not a file.
+  const isRaw = parameterAt(parameters, 'options.rawBody') === true;
+  const isBinary = parameterAt(parameters, 'options.binaryData') === true;
+  if (kind === 'webhook' && !isRaw && (isBinary || feedsFile(compiler, node))) {
+    config.body = 'files';
+    return filesOfCall(compiler);
+  }
   if (kind !== 'formTrigger') return null;
   const given = arrayOf(fields)
     .map(objectOf)
