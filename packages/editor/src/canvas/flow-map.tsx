@@ -1,8 +1,7 @@
 import type { CanvasNode } from '@millrace/editor-model/display.ts';
 import { boundsOf, createMapNodes } from '@millrace/editor-model/map-nodes.ts';
 import { Panel, type Rect, useReactFlow, useStore } from '@xyflow/react';
-import { memo, type PointerEvent, useEffect, useMemo, useRef, useState, useSyncExternalStore } from 'react';
-import type { PulledView } from './pulled-view.ts';
+import { memo, type PointerEvent, useEffect, useMemo, useRef, useState } from 'react';
 
 const WIDTH = 168;
 const HEIGHT = 116;
@@ -22,18 +21,8 @@ interface Pressed {
  * The minimap: pulling it moves the canvas, the wheel zooms. React Flow's own has an element for each node, and each of them looks at every step of
  * a pan and of a drag.
  */
-export function FlowMap({
-  nodes,
-  pulled,
-  label,
-}: {
-  nodes: readonly CanvasNode[];
-  pulled: PulledView;
-  label: string;
-}) {
-  const [left, top, width, height] = useStore(viewOf, isSameView);
-  const moved = useSyncExternalStore(pulled.subscribe, pulled.get);
-  const [x, y] = moved === null ? [left, top] : [-moved.x / moved.zoom, -moved.y / moved.zoom];
+export function FlowMap({ nodes, label }: { nodes: readonly CanvasNode[]; label: string }) {
+  const [x, y, width, height] = useStore(viewOf, isSameView);
   const { getViewport, setViewport, zoomTo } = useReactFlow();
   const view = { x, y, width, height };
   const flow = useMemo(() => boundsOf(nodes), [nodes]);

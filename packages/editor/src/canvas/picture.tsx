@@ -24,7 +24,6 @@ import { FlowMap } from './flow-map.tsx';
 import { type Distance, LoopNodeView, StepNodeView, ViewDistance } from './flow-node.tsx';
 import { Ground } from './ground.tsx';
 import { NoteNodeView } from './note-node.tsx';
-import { usePulledView } from './pulled-view.ts';
 import { useContextMenus } from './use-context-menus.ts';
 import { MANY, useDrawing } from './use-drawing.ts';
 import { EdgeRouting } from './use-edge-routing.ts';
@@ -128,22 +127,12 @@ export const Picture = memo(function Picture({
   );
   const menus = useContextMenus(onMenu);
   const onPaneClick = useCallback(() => onOpenNode(null), [onOpenNode]);
-  const isTiny = distance === 'tiny' || distance === 'overview';
-  const { pulled, pull, release, viewProps } = usePulledView(isLarge, distance === 'overview');
   const onMoveStart = useCallback(() => setMotion('is-moving'), []);
   // A press may still become a click.
-  const onMove = useCallback(
-    (event: globalThis.MouseEvent | TouchEvent | null, view: Viewport) => {
-      if (event?.type !== 'mousemove') return;
-      setMotion('is-moving is-pulled');
-      pull(view);
-    },
-    [pull],
-  );
-  const onMoveEnd = useCallback(() => {
-    release();
-    setMotion('');
-  }, [release]);
+  const onMove = useCallback((event: globalThis.MouseEvent | TouchEvent | null) => {
+    if (event?.type === 'mousemove') setMotion('is-moving is-pulled');
+  }, []);
+  const onMoveEnd = useCallback(() => setMotion(''), []);
   const { onNodeDrag, onNodeDragStop } = actions;
   const whileDragging: OnNodeDrag<CanvasNode> = useCallback(
     (...drag) => {
@@ -159,6 +148,7 @@ export const Picture = memo(function Picture({
     },
     [onNodeDragStop],
   );
+  const isTiny = distance === 'tiny' || distance === 'overview';
   return (
     <ViewDistance value={distance}>
       <EdgeRouting value={routing}>
@@ -213,7 +203,6 @@ export const Picture = memo(function Picture({
           {...menus}
           onMoveStart={onMoveStart}
           onMove={onMove}
-          {...viewProps}
           onMoveEnd={onMoveEnd}
           // Empty elements that come and go at the border of the picture would cost more than they do.
           // Tab then reaches only visible nodes, if they are near.
@@ -225,7 +214,7 @@ export const Picture = memo(function Picture({
           {/* Far away the dots are a grey haze. And a layer is painted at its full size first: the ground would be a hundred times what is seen. */}
           {!isTiny && <Ground />}
           {distance === 'overview' && <FarView nodes={nodes} edges={edges} lifted={lifted} />}
-          {hasMap && <FlowMap nodes={nodes} pulled={pulled} label={t('editor.map')} />}
+          {hasMap && <FlowMap nodes={nodes} label={t('editor.map')} />}
           {children}
         </ReactFlow>
       </EdgeRouting>
