@@ -248,39 +248,3 @@ test('a node that is dragged near takes its connections along, and leaves them w
     async () => (await draftOf(opened)).nodes.find((node) => node.id === id)?.position?.y ?? 0,
   ).toBeGreaterThan(started.y);
 });
-
-test('pulling the canvas brings what comes into sight, also on the map, and stays where it is let go', async () => {
-  const { page } = await openLarge();
-  await zoomIn(page);
-  const canvas = await boxOf(page.getByTestId('canvas'));
-  const id = await nearMiddle(page);
-  const node = await boxOf(canvasNode(page, id));
-  const seen = () =>
-    page
-      .locator('.react-flow__node')
-      .evaluateAll((nodes) => nodes.map((each) => each.getAttribute('data-id')));
-  const frame = () => page.locator('.flow-map-view path').getAttribute('d');
-  const [nodesBefore, frameBefore] = [await seen(), await frame()];
-  // Between two nodes.
-  await press(page, { x: node.x - 4, y: node.y + node.height + 4 });
-  await page.mouse.move(node.x + 20, node.y + 40, { steps: 4 });
-  await page.mouse.move(canvas.x + 40, canvas.y + 60, { steps: 12 });
-  const brought = async () => (await seen()).filter((each) => !nodesBefore.includes(each)).length;
-  await eventually(brought).toBeGreaterThan(5);
-  expect(await frame()).not.toBe(frameBefore);
-  const pulled = await viewOf(page);
-  await page.mouse.up();
-  await page.locator('.react-flow:not(.is-moving)').waitFor();
-  expect(await viewOf(page)).toBe(pulled);
-  // React Flow knows where it is: the wheel zooms around the pointer.
-  const still = await nearMiddle(page);
-  const at = await middleOf(canvasNode(page, still));
-  await page.mouse.move(at.x, at.y);
-  await page.mouse.wheel(0, -120);
-  await eventually(() => viewOf(page)).not.toBe(pulled);
-  const after = await middleOf(canvasNode(page, still));
-  expect([after.x, after.y]).toEqual([
-    expect.closeTo(at.x, 0) as unknown,
-    expect.closeTo(at.y, 0) as unknown,
-  ]);
-});

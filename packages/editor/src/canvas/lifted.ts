@@ -65,7 +65,10 @@ export function liftNodes(before: BeforeLift, ids: readonly string[]): Lift | nu
   const edges = before.edges
     .filter(({ source, target }) => lifted.has(source) || lifted.has(target))
     .map((edge): LiftedEdge => {
-      const group = makeElement('g', `flow-edge ${stateOf(edge)} ${edge.selected === true ? 'is-selected' : ''}`);
+      const group = makeElement(
+        'g',
+        `flow-edge ${stateOf(edge)} ${edge.selected === true ? 'is-selected' : ''}`,
+      );
       const path = makeElement('path', 'react-flow__edge-path');
       group.append(path);
       picture.append(group);
