@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout } from 'node:timers/promises';
 import type { Page } from 'playwright-core';
 import type { PgDatabase } from '../../packages/database/src/pool.ts';
 import { addMember } from '../../packages/identity/src/members/store.ts';
@@ -6,8 +7,8 @@ import { insertSession } from '../../packages/identity/src/sessions/store.ts';
 import { hashToken, makeSessionToken } from '../../packages/identity/src/sessions/tokens.ts';
 import { launchChromium, type TestBrowser } from '../../packages/web/e2e/support/chromium.ts';
 
-/** Mouse moves of one drag, and the milliseconds between them: about the rate of a real mouse. */
-const STEPS = 180;
+/** Mouse moves of one drag, and the milliseconds between them: the rate of a real mouse. */
+const STEPS = 360;
 const STEP_MS = 8;
 const FIND_MS = 50;
 const FIND_TURNS = 100;
@@ -121,14 +122,23 @@ const FIND_NODE = `(() => {
   return null;
 })()`;
 
-/** Presses there and pulls back and forth: pans the canvas, or drags the node. */
+/**
+ * Presses there and pulls back and forth: pans the canvas, or drags the node. Like a real mouse, it doesn't wait until the page has drawn
+ * a move: Playwright's does, and then moves thirty times a second.
+ */
 export async function pull(page: Page, from: Place): Promise<void> {
-  await page.mouse.move(from.x, from.y);
-  await page.mouse.down();
-  for (let step = 0; step < STEPS; step += 1) {
+  const session = await page.context().newCDPSession(page);
+  const send = (type: 'mouseMoved' | 'mousePressed' | 'mouseReleased', { x, y }: Place, buttons: number) =>
+    session.send('Input.dispatchMouseEvent', { type, x, y, button: 'left', buttons, clickCount: 1 });
+  await send('mouseMoved', from, 0);
+  await send('mousePressed', from, 1);
+  const [start, moves]: [number, Promise<unknown>[]] = [performance.now(), []];
+  for (let step = 1; step <= STEPS; step += 1) {
     const way = Math.sin((step / STEPS) * 4 * Math.PI);
-    await page.mouse.move(from.x + way * 240, from.y + way * 120);
-    await page.waitForTimeout(STEP_MS);
+    moves.push(send('mouseMoved', { x: from.x + way * 240, y: from.y + way * 120 }, 1));
+    await setTimeout(Math.max(0, start + step * STEP_MS - performance.now()));
   }
-  await page.mouse.up();
+  await Promise.all(moves);
+  await send('mouseReleased', from, 0);
+  await session.detach();
 }

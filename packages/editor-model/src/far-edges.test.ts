@@ -68,3 +68,14 @@ test('what a run has taken is separate, and an edge without a node is left out',
     ['', 0],
   ]);
 });
+
+test('lines of lifted nodes are left out, wherever those are meanwhile', () => {
+  const nodes = [node('a', 0), node('b', 300), node('c', 600), node('d', 900)];
+  const edges = [edge('a', 'b'), edge('b', 'c'), edge('c', 'd')];
+  const draw = createFarEdges();
+  draw(nodes, edges);
+  const lifted = new Set(['b']);
+  const [during] = draw(nodes, edges, lifted);
+  expect(endsOf(during?.path ?? '')).toEqual(['790,126 to 894,126']);
+  expect(draw(nodes.with(1, node('b', 340)), edges, lifted)).toEqual([during]);
+});

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { CanvasNode, StepData, StepNode } from './display.ts';
 import type { NodeRun } from './editor-state.ts';
-import { createFarNodes } from './far-nodes.ts';
+import { createFarNodes, drawFarNode } from './far-nodes.ts';
 import { boundsOf, createMapNodes } from './map-nodes.ts';
 
 const DATA: StepData = {
@@ -87,4 +87,28 @@ test('the map shows every node, loops and their contents too', () => {
   ]);
   expect(boundsOf(nodes)).toEqual({ x: 0, y: 100, width: 1400, height: 300 });
   expect(boundsOf([])).toBeNull();
+});
+
+test('what is lifted is left out, and only the elements it was drawn in change', () => {
+  const nodes = Array.from({ length: 100 }, (_, index) => step(`${index}`, 300 * index));
+  const draw = createFarNodes();
+  const before = draw(nodes);
+  const lifted = new Set(['40']);
+  const during = draw(nodes, lifted);
+  expect(during.flatMap((shape, at) => (shape === before[at] ? [] : [at]))).toEqual([3, 4, 5]);
+  expect(startsOf(during[3]?.path ?? '')).toHaveLength(31);
+  expect(startsOf(during[3]?.path ?? '')).not.toContain('12006.5,100.5');
+  // Wherever it is dragged meanwhile.
+  const moved = nodes.with(40, step('40', 12_004));
+  expect(draw(moved, lifted).every((shape, at) => shape === during[at])).toBe(true);
+  expect(startsOf(draw(moved)[3]?.path ?? '')).toContain('12010.5,100.5');
+});
+
+test('a lifted node has the same boxes, at the origin', () => {
+  const node = step('a', 300);
+  const [frame, ...others] = drawFarNode(node);
+  expect(startsOf(frame?.path ?? '')).toEqual(['6.5,0.5']);
+  expect([frame, ...others].map((box) => box?.className)).toEqual(
+    createFarNodes()([node]).map(({ className }) => className),
+  );
 });

@@ -38,11 +38,23 @@ const LOOKS: readonly Look<StepNode>[] = [
  * Draws the nodes of a large flow that is seen from far away: of each a frame, its icon's square, and a bar for its name. Loops and notes aren't
  * drawn: there are few. Elements of which no node has changed stay as they are.
  */
-export function createFarNodes(): (nodes: readonly CanvasNode[]) => readonly FarShape[] {
+export function createFarNodes(): (
+  nodes: readonly CanvasNode[],
+  lifted?: ReadonlySet<string>,
+) => readonly FarShape[] {
   const draw = createShapes(LOOKS);
-  return (nodes) =>
+  return (nodes, lifted) =>
     draw(
       nodes.filter((node) => node.type === 'step'),
       nodes,
+      lifted,
     );
+}
+
+/** The same boxes of a single node, at the origin. */
+export function drawFarNode(node: StepNode): readonly Pick<FarShape, 'className' | 'path'>[] {
+  return LOOKS.map(({ classOf, outline }) => ({
+    className: classOf(node),
+    path: outline(node, { x: 0, y: 0 }),
+  }));
 }

@@ -50,18 +50,35 @@ interface KnownPart {
   readonly shapes: readonly FarShape[];
 }
 
-/** Draws boxes of many nodes in few elements, one look after the other. Elements of which no node has changed stay as they are. */
+/** No nodes are left out. */
+export const NONE_LIFTED: ReadonlySet<string> = new Set();
+
+/**
+ * Draws boxes of many nodes in few elements, one look after the other. Elements of which no node has changed stay as they are. Those of `lifted`
+ * nodes are left out: they are drawn elsewhere while they are dragged.
+ */
 export function createShapes<N extends CanvasNode>(
   looks: readonly Look<N>[],
-): (drawn: readonly N[], nodes: readonly CanvasNode[]) => readonly FarShape[] {
+): (drawn: readonly N[], nodes: readonly CanvasNode[], lifted?: ReadonlySet<string>) => readonly FarShape[] {
   let known: readonly KnownPart[] = [];
-  return (drawn, nodes) => {
+  return (drawn, nodes, lifted = NONE_LIFTED) => {
     const byId = new Map(nodes.map((node) => [node.id, node]));
     const before = known;
     known = inParts(drawn).map((part, at) => {
-      const from = part.flatMap(({ id }) => withLoops(byId, id));
+      const from = part.flatMap(({ id }): readonly unknown[] =>
+        lifted.has(id) ? [id] : withLoops(byId, id),
+      );
       const old = before[at];
-      return old !== undefined && isSame(old.from, from) ? old : { from, shapes: drawPart(at, part, byId) };
+      return old !== undefined && isSame(old.from, from)
+        ? old
+        : {
+            from,
+            shapes: drawPart(
+              at,
+              part.filter(({ id }) => !lifted.has(id)),
+              byId,
+            ),
+          };
     });
     return known.flatMap(({ shapes }) => shapes);
   };

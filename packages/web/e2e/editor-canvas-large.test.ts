@@ -94,6 +94,56 @@ async function press(page: Page, from: { readonly x: number; readonly y: number 
   await page.mouse.down();
 }
 
+/** That the lines of what is dragged end at both sides of the node's box, to a pixel. */
+async function expectLinesToTouch(page: Page, id: string): Promise<void> {
+  const ends = await page.locator('.flow-lifted .react-flow__edge-path').evaluateAll((paths) =>
+    paths.map((each) => {
+      const path = each as SVGPathElement;
+      const [matrix, length] = [path.getScreenCTM(), path.getTotalLength()];
+      const at = (place: number) => path.getPointAtLength(place).matrixTransform(matrix ?? undefined);
+      return { start: at(0).x, end: at(length).x, startY: at(0).y, endY: at(length).y };
+    }),
+  );
+  const { x, y, width, height } = await boxOf(canvasNode(page, id));
+  expect(ends).toHaveLength(2);
+  const [into, out] = ends.toSorted((a, b) => a.start - b.start);
+  for (const [line, side] of [
+    [into?.end, x],
+    [out?.start, x + width],
+  ] as const) {
+    // A handle is half outside.
+    expect(Math.abs((line ?? 0) - side)).toBeLessThan(8);
+  }
+  for (const middle of [into?.endY, out?.startY]) {
+    expect(Math.abs((middle ?? 0) - y - height / 2)).toBeLessThan(2);
+  }
+}
+
+/** Zooms in at the middle of the canvas until names are readable. */
+async function zoomIn(page: Page): Promise<void> {
+  const middle = await middleOf(page.getByTestId('canvas'));
+  await page.mouse.move(middle.x, middle.y);
+  await eventually(async () => {
+    await page.mouse.wheel(0, -240);
+    return await page.locator('.react-flow.is-tiny, .flow-far-nodes').count();
+  }).toBe(0);
+  await page.mouse.wheel(0, -480);
+  await page.locator('.react-flow__edge').first().waitFor({ state: 'attached' });
+}
+
+/** A node near the middle of the canvas. */
+async function nearMiddle(page: Page): Promise<string> {
+  const middle = await middleOf(page.getByTestId('canvas'));
+  return await page.locator('.react-flow__node').evaluateAll((nodes, { x, y }) => {
+    const farOf = (node: Element) => {
+      const box = node.getBoundingClientRect();
+      return Math.hypot(box.x + box.width / 2 - x, box.y + box.height / 2 - y);
+    };
+    const [nearest] = nodes.toSorted((a, b) => farOf(a) - farOf(b));
+    return nearest?.getAttribute('data-id') ?? '';
+  }, middle);
+}
+
 /** What the canvas shows: its offset and zoom. */
 const viewOf = (page: Page) =>
   page.locator('.react-flow__viewport').evaluate((element) => (element as HTMLElement).style.transform);
@@ -112,7 +162,7 @@ test('moving the picture of a thousand nodes changes none of them', async () => 
   await page.mouse.up();
 });
 
-test('dragging one of a thousand nodes changes it, its connections and nothing else', async () => {
+test('dragging one of a thousand nodes changes it and nothing else until it is dropped', async () => {
   const { page, ...opened } = await openLarge();
   const from = await middleOf(canvasNode(page, MIDDLE));
   await press(page, from);
@@ -123,10 +173,13 @@ test('dragging one of a thousand nodes changes it, its connections and nothing e
   await page.mouse.move(from.x + 60, from.y + 30, { steps: 10 });
   await eventually(async () => (await readChanges(page)).nodes).toEqual([MIDDLE]);
   const { shapes, map } = await readChanges(page);
-  // Two connections, in one element or in two; a frame, an icon and a bar, together with those of 31 others.
-  expect(shapes).toBeLessThanOrEqual(2 + 4);
-  expect(map).toBe(1);
+  expect({ shapes, map }).toEqual({ shapes: 0, map: 0 });
+  // What is dragged is drawn apart: a frame, an icon and a bar, and two connections that end at it.
+  expect(await page.locator('.flow-lifted-node path').count()).toBe(3);
+  await expectLinesToTouch(page, MIDDLE);
   await page.mouse.up();
+  await page.locator('.flow-lifted').waitFor({ state: 'detached' });
+  await eventually(async () => (await readChanges(page)).map).toBe(1);
   const placeOf = async () =>
     (await draftOf(opened)).nodes.find(({ id }) => id === MIDDLE)?.position ?? { x: 0, y: 0 };
   await eventually(async () => (await placeOf()).x).toBeGreaterThan(25 * 240 + 100);
@@ -162,4 +215,36 @@ test('pulling the map moves the canvas, and its wheel zooms', async () => {
     2 * before.width,
     1,
   );
+});
+
+test('a node that is dragged near takes its connections along, and leaves them where it is dropped', async () => {
+  const { page, ...opened } = await openLarge();
+  await zoomIn(page);
+  const id = await nearMiddle(page);
+  const before = await boxOf(canvasNode(page, id));
+  const hidden = page.locator('.react-flow__edge[style*="hidden"]');
+  const from = { x: before.x + before.width / 2, y: before.y + 10 };
+  await press(page, from);
+  await page.mouse.move(from.x + 12, from.y + 4, { steps: 3 });
+  await page.locator('.flow-lifted').waitFor({ state: 'attached' });
+  await watchChanges(page);
+  await page.mouse.move(from.x + 80, from.y + 60, { steps: 10 });
+  await eventually(async () => (await boxOf(canvasNode(page, id))).x).toBeGreaterThan(before.x + 70);
+  expect(await readChanges(page)).toEqual({ nodes: [id], shapes: 0, map: 0 });
+  expect(await hidden.count()).toBe(2);
+  await expectLinesToTouch(page, id);
+  const dragged = await boxOf(canvasNode(page, id));
+  await page.mouse.up();
+  await page.locator('.flow-lifted').waitFor({ state: 'detached' });
+  await eventually(() => hidden.count()).toBe(0);
+  const dropped = await boxOf(canvasNode(page, id));
+  expect([dropped.x, dropped.y]).toEqual([
+    expect.closeTo(dragged.x, 1) as unknown,
+    expect.closeTo(dragged.y, 1) as unknown,
+  ]);
+  expect(await canvasNode(page, id).evaluate((node) => (node as HTMLElement).style.transform)).toBe('none');
+  const started = FLOW.nodes.find((node) => node.id === id)?.position ?? { x: 0, y: 0 };
+  await eventually(
+    async () => (await draftOf(opened)).nodes.find((node) => node.id === id)?.position?.y ?? 0,
+  ).toBeGreaterThan(started.y);
 });

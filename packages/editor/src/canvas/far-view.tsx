@@ -12,21 +12,24 @@ import { memo, useState } from 'react';
 export const FarView = memo(function FarView({
   nodes,
   edges,
+  lifted,
 }: {
   nodes: readonly CanvasNode[];
   edges: readonly CanvasEdge[];
+  /** Ids of nodes that are drawn elsewhere while they are dragged. */
+  lifted: ReadonlySet<string>;
 }) {
   const [drawEdges] = useState(createFarEdges);
   const [drawNodes] = useState(createFarNodes);
   return (
     <ViewportPortal>
       <svg className="flow-far-edges" aria-hidden>
-        {drawEdges(nodes, edges).map(({ id, state, path }) => (
+        {drawEdges(nodes, edges, lifted).map(({ id, state, path }) => (
           <path key={id} className={state} d={path} />
         ))}
       </svg>
       <svg className="flow-far-nodes" aria-hidden>
-        {drawNodes(nodes).map(({ id, className, path }) => (
+        {drawNodes(nodes, lifted).map(({ id, className, path }) => (
           <path key={id} className={className} d={path} />
         ))}
       </svg>

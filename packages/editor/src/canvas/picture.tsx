@@ -25,7 +25,7 @@ import { type Distance, LoopNodeView, StepNodeView, ViewDistance } from './flow-
 import { Ground } from './ground.tsx';
 import { NoteNodeView } from './note-node.tsx';
 import { useContextMenus } from './use-context-menus.ts';
-import { useDrawing } from './use-drawing.ts';
+import { MANY, useDrawing } from './use-drawing.ts';
 import { EdgeRouting } from './use-edge-routing.ts';
 import { useTouch } from './use-touch.ts';
 
@@ -46,8 +46,6 @@ const TINY = 0.3;
 /** What was seen of a flow when its canvas was left for another tab of the page. */
 const leftViews = new WeakMap<EditorStore, Viewport>();
 
-/** With more nodes than this, those out of sight aren't rendered; Tab then reaches only visible ones. */
-const MANY = 150;
 const NO_EDGES: CanvasEdge[] = [];
 
 type Direction = 'left' | 'right' | 'up' | 'down';
@@ -80,7 +78,7 @@ export const Picture = memo(function Picture({
 }) {
   const { t } = useTranslation();
   const isReadOnly = useEditor((state) => state.isReadOnly);
-  const { nodes, edges, routing, onNodesChange, onEdgesChange } = useDrawing(marks);
+  const { nodes, edges, lifted, routing, onNodesChange, onEdgesChange } = useDrawing(marks);
   const store = useEditorStore();
   const [leftView] = useState(() => leftViews.get(store));
   const { getViewport } = useReactFlow();
@@ -207,6 +205,7 @@ export const Picture = memo(function Picture({
           onMove={onMove}
           onMoveEnd={onMoveEnd}
           // Empty elements that come and go at the border of the picture would cost more than they do.
+          // Tab then reaches only visible nodes, if they are near.
           onlyRenderVisibleElements={isLarge && distance !== 'overview'}
           proOptions={PRO_OPTIONS}
           snapToGrid
@@ -214,7 +213,7 @@ export const Picture = memo(function Picture({
         >
           {/* Far away the dots are a grey haze. And a layer is painted at its full size first: the ground would be a hundred times what is seen. */}
           {!isTiny && <Ground />}
-          {distance === 'overview' && <FarView nodes={nodes} edges={edges} />}
+          {distance === 'overview' && <FarView nodes={nodes} edges={edges} lifted={lifted} />}
           {hasMap && <FlowMap nodes={nodes} label={t('editor.map')} />}
           {children}
         </ReactFlow>

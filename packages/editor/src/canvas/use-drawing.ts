@@ -14,11 +14,16 @@ import {
 import type { EditorState, Point } from '@millrace/editor-model/editor-state.ts';
 import { createPlaces } from '@millrace/editor-model/places.ts';
 import { useEditorState, useEditorStore } from '@millrace/editor-model/store.ts';
-import { applyNodeChanges, type EdgeChange, type NodeChange } from '@xyflow/react';
-import { useCallback, useMemo, useRef, useState } from 'react';
+import { applyNodeChanges, type EdgeChange, type NodeChange, useStoreApi } from '@xyflow/react';
+import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { flushSync } from 'react-dom';
 import { useTranslation } from 'react-i18next';
+import { type Lift, liftNodes } from './lifted.ts';
 import { useEdgeRouting } from './use-edge-routing.ts';
+
+/** A flow with more nodes than this is large: those out of sight aren't rendered, and what is dragged is lifted. */
+export const MANY = 150;
+const NONE_LIFTED: ReadonlySet<string> = new Set();
 
 /**
  * The nodes and edges for React Flow. A drag updates only this state until the drop reaches the store, so that dragging
@@ -84,8 +89,35 @@ export function useDrawing(marks: { readonly [nodeId: string]: DiffMark }) {
     },
     [store],
   );
+  const routing = useEdgeRouting(ground, edges);
+  const flow = useStoreApi<CanvasNode, CanvasEdge>();
+  const lift = useRef<Lift | null>(null);
+  const [lifted, setLifted] = useState(NONE_LIFTED);
+  useEffect(() => () => lift.current?.drop(), []);
+  const shown = useRef({ nodes, edges, routing });
+  useEffect(() => {
+    shown.current = { nodes, edges, routing };
+  }, [nodes, edges, routing]);
+  /** @returns whether this step of a drag has been shown */
+  const moveLifted = useCallback(
+    (positions: ReadonlyMap<string, Point>): boolean => {
+      if (lift.current === null && shown.current.nodes.length > MANY) {
+        const raised = liftNodes({ flow, ...shown.current }, [...positions.keys()]);
+        if (raised !== null) flushSync(() => setLifted(raised.ids));
+        lift.current = raised;
+      }
+      lift.current?.move(positions);
+      return lift.current !== null;
+    },
+    [flow],
+  );
   const onNodesChange = useCallback(
     (changes: NodeChange<CanvasNode>[]) => {
+      const steps = stepsOf(changes);
+      if (steps !== null && moveLifted(steps)) {
+        for (const id of steps.keys()) dragged.current.add(id);
+        return;
+      }
       const resized = new Set(changes.flatMap((change) => (change.type === 'dimensions' ? [change.id] : [])));
       const apply = () =>
         setDrawn((now) => {
@@ -98,7 +130,14 @@ export function useDrawing(marks: { readonly [nodeId: string]: DiffMark }) {
         });
       // Otherwise a step of a drag is drawn in two frames: edges that move in this one, and nodes, which React Flow takes over afterwards.
       if (changes.some((change) => change.type === 'position' && change.dragging === true)) flushSync(apply);
-      else apply();
+      else if (lift.current !== null && changes.some(({ type }) => type === 'position')) {
+        flushSync(() => {
+          apply();
+          setLifted(NONE_LIFTED);
+        });
+        lift.current.drop();
+        lift.current = null;
+      } else apply();
       select(changes.filter((change) => change.type === 'select'));
       const moved: { [id: string]: Point } = Object.create(null);
       for (const change of changes) {
@@ -113,15 +152,24 @@ export function useDrawing(marks: { readonly [nodeId: string]: DiffMark }) {
       }
       if (Object.keys(moved).length > 0) store.getState().move(moved);
     },
-    [store, select],
+    [store, select, moveLifted],
   );
   const onEdgesChange = useCallback(
     (changes: EdgeChange<CanvasEdge>[]) => select(changes.filter((change) => change.type === 'select')),
     [select],
   );
-  const routing = useEdgeRouting(ground, edges);
   const [place] = useState(createPlaces);
-  return { nodes: place(nodes), edges, routing, onNodesChange, onEdgesChange };
+  return { nodes: place(nodes), edges, lifted, routing, onNodesChange, onEdgesChange };
+}
+
+/** Where nodes are dragged to, if these changes are a step of a drag and nothing else. */
+function stepsOf(changes: readonly NodeChange<CanvasNode>[]): ReadonlyMap<string, Point> | null {
+  const steps = new Map<string, Point>();
+  for (const change of changes) {
+    if (change.type !== 'position' || change.dragging !== true || change.position === undefined) return null;
+    steps.set(change.id, change.position);
+  }
+  return steps.size === 0 ? null : steps;
 }
 
 /** Whether the same nodes are at the same places. */
