@@ -22,7 +22,7 @@ const MAY_IMPORT = {
   errors: ['engine'],
   database: [],
   egress: ['engine'],
-  secrets: ['database'],
+  secrets: ['database', 'values'],
   runtime: ['database', 'egress', 'engine'],
   files: ['database', 'engine', 'runtime'],
   polling: ['database', 'engine', 'runtime'],

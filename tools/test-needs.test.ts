@@ -15,6 +15,7 @@ it.each([
     ['PostgreSQL', 'a PostgreSQL of its own', 'another process'],
   ],
   ['packages/cli/test/cli/usage.test.ts', ['another process']],
+  ['packages/cli/test/cli/credentials.test.ts', ['PostgreSQL', 'another process', 'the built service']],
   ['tools/web-page.test.ts', ['another process', 'the built page']],
 ])('%s needs %j', (path, needs) => {
   expect([...needsOf(root, path)].toSorted()).toEqual(needs.toSorted());
@@ -43,6 +44,7 @@ it('knows the tests that can be run with another PostgreSQL', () => {
   const files = databaseTests(root);
   expect(files).toEqual(
     expect.arrayContaining([
+      'packages/cli/test/cli/credentials.test.ts',
       'packages/database/src/pool.test.ts',
       'packages/files/test/files.test.ts',
       'packages/identity/src/audit/chain.test.ts',

@@ -17,6 +17,7 @@ export type Need =
   | 'a PostgreSQL of its own'
   | 'a browser'
   | 'the built page'
+  | 'the built service'
   | 'another process'
   | 'a whole service';
 
@@ -27,6 +28,8 @@ interface Marker {
   /** Only this import of the module counts; if absent, any does. */
   readonly name?: string;
   readonly need: Need;
+  /** What it imports itself is part of the need. */
+  readonly isWhole?: true;
 }
 
 const MARKERS: readonly Marker[] = [
@@ -40,7 +43,8 @@ const MARKERS: readonly Marker[] = [
   { module: /^playwright-core$/, need: 'a browser' },
   // The environment of the tests provides the browser.
   { module: /^packages\/web\/e2e\/support\/browser-service\.ts$/, need: 'a browser' },
-  { module: /^tools\/(web-page|artefact)\.mjs$/, need: 'the built page' },
+  { module: /^tools\/web-page\.mjs$/, need: 'the built page' },
+  { module: /^tools\/artefact\.mjs$/, need: 'the built service', isWhole: true },
   { module: /^(node:)?(child_process|cluster)$/, need: 'another process' },
   { module: /^packages\/cli\/src\/(cli|start\/(start|run))\.ts$/, need: 'a whole service' },
 ];
@@ -69,11 +73,12 @@ export function needsOf(root: string, path: string): ReadonlySet<Need> {
     if (seen.has(file)) return;
     seen.add(file);
     for (const { module, names } of importsOf(root, file)) {
-      for (const marker of MARKERS) {
+      const found = MARKERS.filter((marker) => {
         const isNamed = marker.name === undefined || names === null || names.includes(marker.name);
-        if (isNamed && marker.module.test(module)) needs.add(marker.need);
-      }
-      if (TEST_CODE.test(module)) visit(module);
+        return isNamed && marker.module.test(module);
+      });
+      for (const { need } of found) needs.add(need);
+      if (TEST_CODE.test(module) && !found.some(({ isWhole }) => isWhole)) visit(module);
     }
   };
   visit(path);

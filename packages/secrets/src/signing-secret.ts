@@ -1,19 +1,12 @@
 import type { Queryable } from '@millrace/database/database';
+import { loadOnce } from '@millrace/values/load-once';
 
 /** What a secret signs: list cursors, what browsers store (cookies of known browsers, session tokens), or the verifiers of OAuth. */
 export type SigningPurpose = 'cursor' | 'device' | 'oauth';
 
 /** A secret shared by all processes, read once per process. */
 export function createSigningSecret(db: Queryable, purpose: SigningPurpose): () => Promise<Buffer> {
-  let secret: Promise<Buffer> | undefined;
-  return () => {
-    // A failed lookup isn't cached: the next request tries again.
-    secret ??= selectSigningSecret(db, purpose).catch((error: unknown) => {
-      secret = undefined;
-      throw error;
-    });
-    return secret;
-  };
+  return loadOnce(() => selectSigningSecret(db, purpose));
 }
 
 /** 32 bytes. @throws Error when the migrations have not been run */

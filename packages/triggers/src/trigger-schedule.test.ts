@@ -66,6 +66,17 @@ describe('trigger.schedule', () => {
     expect(problemsOf({ ...often, jitter_s: 10 })).toHaveLength(1);
   });
 
+  it('a schedule that was examined before is told from others, and from itself with another jitter', () => {
+    // Their intervals are those of the hours in which clocks change: 23 and 24 hours.
+    const zones = ['Europe/Berlin', 'UTC', 'Europe/Berlin', 'UTC'];
+    const jitter = 23 * 3_600;
+    const found = zones.map((timezone) => problemsOf({ ...CRON, timezone, jitter_s: jitter }).length);
+    expect(found).toEqual([1, 0, 1, 0]);
+    expect(problemsOf({ ...CRON, jitter_s: jitter - 1 })).toEqual([]);
+    const never = { ...CRON, schedule: { type: 'cron', cron: '0 0 31 4 *' } };
+    expect([1, 2].map(() => problemsOf(never).length)).toEqual([1, 1]);
+  });
+
   it('contains no templates, at any depth', () => {
     expect(problemsOf({ ...CRON, input: { list: ['{{trigger.data}}'] } })).toEqual([
       { at: '/input/list/0', message: saying('cannot contain a template') },

@@ -11,21 +11,27 @@ import { findPostmaster, stopPostmaster } from '@millrace/database/embedded/post
 import { copyDataDir } from '@millrace/testing/data-dir';
 import { DATA_ROOT } from '@millrace/testing/data-root';
 import { freePort } from '@millrace/testing/free-port';
-import { afterEach, beforeEach, describe, expect, inject, test } from 'vitest';
-import { ensureArtefact } from '../../../../tools/artefact.mjs';
+import { afterEach, beforeAll, beforeEach, describe, expect, inject, test } from 'vitest';
+import { builtCommand } from '../../test/built-command.ts';
 import { readRunningService } from './running-service.ts';
 
-const CLI = fileURLToPath(new URL('../cli.ts', import.meta.url));
+/** As sources, whose files can be told apart. */
+const SOURCE = fileURLToPath(new URL('../cli.ts', import.meta.url));
 const ROOT = fileURLToPath(new URL('../../../..', import.meta.url));
 const run = promisify(execFile);
 
 /** For a machine that has much else to do: several processes start. */
 const PATIENT = { timeout: 300_000 };
 
+let entry: string;
 let folder: string;
 let dataDir: string;
 const children: ChildProcess[] = [];
 
+// Everything is built beforehand: a test is about what starts.
+beforeAll(async () => {
+  entry = await builtCommand();
+});
 beforeEach(async () => {
   folder = await mkdtemp(join(DATA_ROOT, 'mr-run-'));
   await chmod(folder, 0o755);
@@ -57,7 +63,7 @@ interface Running {
 
 /** Starts `millrace start` as a child process, with an embedded PostgreSQL and any free port. */
 function millraceStart(env: NodeJS.ProcessEnv = {}, options: readonly string[] = []): Running {
-  return launch([process.execPath, CLI, 'start', ...options], env);
+  return launch([process.execPath, entry, 'start', ...options], env);
 }
 
 /** Starts a command; `child` is its outermost process. */
@@ -95,8 +101,8 @@ async function kill(child: ChildProcess): Promise<void> {
   await exit;
 }
 
-/** Node's options with which one file of the code can't be read, as if too many files were open; it says so when it is asked for. */
-function withUnreadable(file: string): string {
+/** Starts it while one file of the code can't be read, as if too many files were open; it says so when it is asked for. */
+function startUnreadable(file: string, env: NodeJS.ProcessEnv = {}): Running {
   const hook = `import { registerHooks } from 'node:module';
     registerHooks({
       load(url, context, next) {
@@ -105,7 +111,8 @@ function withUnreadable(file: string): string {
         throw new Error('EMFILE: too many open files');
       },
     });`;
-  return `--import=data:text/javascript,${encodeURIComponent(hook)}`;
+  const options = `--import=data:text/javascript,${encodeURIComponent(hook)}`;
+  return launch([process.execPath, SOURCE, 'start'], { NODE_OPTIONS: options, ...env });
 }
 
 const HAS_CURL = await run('curl', ['--version']).then(
@@ -187,7 +194,7 @@ describe('millrace start', { timeout: 900_000 }, () => {
   test('with more idle connections than open files are allowed, it keeps responding', async () => {
     await prepareDataDir();
     const limited = `ulimit -n 1024 && exec "$0" "$1" start`;
-    const running = launch(['sh', '-c', limited, process.execPath, CLI]);
+    const running = launch(['sh', '-c', limited, process.execPath, entry]);
     await ready(running);
     const { port } = new URL((await readRunningService(dataDir))?.address ?? '');
     const idle = Array.from({ length: 1_100 }, () => connect(Number(port), '127.0.0.1'));
@@ -209,8 +216,6 @@ describe('millrace start', { timeout: 900_000 }, () => {
   });
 
   test('a signal to npm or npx alone stops everything in order', async () => {
-    // Everything is built beforehand, so that the time below is that of the start alone.
-    await ensureArtefact();
     const npm = await run('sh', ['-c', 'command -v npm && command -v npx']);
     const [npmPath = '', npxPath = ''] = npm.stdout.trim().split('\n');
     const stopBy = async (
@@ -250,7 +255,7 @@ describe('millrace start', { timeout: 900_000 }, () => {
       '--regid=54321',
       '--clear-groups',
       process.execPath,
-      CLI,
+      entry,
       'start',
     ]);
     expect(await running.exit).toBe(1);
@@ -283,7 +288,7 @@ describe('millrace start', { timeout: 900_000 }, () => {
 
   test('ends if a part of its code cannot be loaded, and stops the PostgreSQL that was starting', async () => {
     await prepareDataDir();
-    const running = millraceStart({ NODE_OPTIONS: withUnreadable('/start/start-on.ts') });
+    const running = startUnreadable('/start/start-on.ts');
     expect(await running.exit).toBe(1);
     expect(running.output()).toContain('Starting PostgreSQL');
     expect(running.stderr()).toContain('EMFILE: too many open files');
@@ -292,8 +297,7 @@ describe('millrace start', { timeout: 900_000 }, () => {
   });
 
   test('a signal ends it while its code cannot be loaded and the database does not respond', async () => {
-    const running = millraceStart({
-      NODE_OPTIONS: withUnreadable('/start/start-on.ts'),
+    const running = startUnreadable('/start/start-on.ts', {
       DATABASE_URL: `postgresql://nobody@127.0.0.1:${await freePort()}/nothing`,
     });
     await expect.poll(running.output, PATIENT).toContain('Waiting for the database of DATABASE_URL');

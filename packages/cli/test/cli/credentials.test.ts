@@ -4,17 +4,16 @@ import { once } from 'node:events';
 import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { createOrganisation } from '@millrace/identity/organisations/store';
 import { createSecretKeys } from '@millrace/secrets/keys';
 import { createTestDatabase, type TestDatabase } from '@millrace/testing/database';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openAs, storeCredential } from '../../../credentials/test/support.ts';
+import { builtCommand } from '../built-command.ts';
 import { until } from '../faults/support/until.ts';
 import { millrace, type Run } from './millrace.ts';
 
 /** Without the launcher that only finds the right Node: the kill has to hit the working process. */
-const CLI = fileURLToPath(new URL('../../src/cli.ts', import.meta.url));
 
 let database: TestDatabase;
 let folder: string;
@@ -213,11 +212,12 @@ describe('secrets', () => {
 
   /** Kills `millrace secrets rotate` with SIGKILL while it waits for a credential locked by another transaction. */
   async function killInTheMiddle(heldId: number): Promise<void> {
+    const entry = await builtCommand();
     await database.db.transaction(async (tx) => {
       // Until the command has come this far, however long that takes.
       await tx.query('SET LOCAL idle_in_transaction_session_timeout = 0');
       await tx.query('SELECT FROM credentials WHERE id = $1 FOR UPDATE', [heldId]);
-      const child = spawn(process.execPath, [CLI, 'secrets', 'rotate'], {
+      const child = spawn(process.execPath, [entry, 'secrets', 'rotate'], {
         env: { PATH: process.env.PATH ?? '', DATABASE_URL: database.url, MILLRACE_DATA_DIR: folder },
         stdio: 'ignore',
       });

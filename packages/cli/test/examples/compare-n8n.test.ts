@@ -3,9 +3,9 @@ import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { importWorkflow } from '@millrace/importer';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { comparedWorkflows } from './compared-workflows.ts';
+import { runImported } from './imported-run.ts';
 import { openWorld, type World } from './world.ts';
 
 /** A folder in which `npm install n8n` was run; n8n is no part of this repository. */
@@ -86,15 +86,7 @@ describe.skipIf(N8N === undefined)('an imported workflow calls what n8n calls', 
           error: null,
         });
       });
-      const read = importWorkflow(workflow, { limits: { nodes: 200, depth: 100 }, name: 'x' });
-      if ('fault' in read) throw new Error(read.fault.code);
-      expect(read.result.outcomes.filter(({ kind }) => kind === 'dropped')).toEqual([]);
-      const ours = await callsOf(async () => {
-        const { key, service } = world;
-        const created = await service.api('POST', '/workflows', { key, body: { ...read.result.workflow } });
-        const execution = await world.finished(await world.execute(created.json.id, {}));
-        expect(execution.error, JSON.stringify(execution.error)).toBeUndefined();
-      });
+      const ours = await callsOf(() => runImported(world, workflow));
       const difference = DIFFERENT[name];
       if (difference === undefined) expect(ours).toEqual(theirs);
       else expect({ theirs: parsed(theirs), ours: parsed(ours) }).toEqual(difference);

@@ -8,17 +8,22 @@ import { createFolderStore } from '@millrace/files/folder-store';
 import { sweepFiles } from '@millrace/files/sweep';
 import pino from 'pino';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { builtCommand } from '../built-command.ts';
 import { Client, chain, post, set } from './support/client.ts';
 import { freshFolder, OWNER_VARIABLE, rememberProcess } from './support/folders.ts';
 import { allFinished, finished, readExecutions, timesRecorded } from './support/ledger.ts';
 import { Load } from './support/load.ts';
-import { CLI, LONG_LEASE } from './support/service-process.ts';
+import { LONG_LEASE } from './support/service-process.ts';
 import { until } from './support/until.ts';
 import { useWorld } from './support/use-world.ts';
 
 const world = useWorld(LONG_LEASE);
 // Each starts many processes, one after the other.
 vi.setConfig({ testTimeout: 900_000 });
+let entry: string;
+beforeAll(async () => {
+  entry = await builtCommand();
+});
 const restored: PgDatabase[] = [];
 afterAll(() => Promise.all(restored.map((db) => db.close())));
 
@@ -34,7 +39,7 @@ interface Command {
  * @param options.files the folder for contents of files
  */
 function millrace(databaseUrl: string, { files }: { readonly files?: string }, ...words: string[]): Command {
-  const child = spawn(process.execPath, [CLI, ...words], {
+  const child = spawn(process.execPath, [entry, ...words], {
     env: {
       PATH: process.env.PATH,
       DATABASE_URL: databaseUrl,

@@ -7,11 +7,12 @@ import { findEmbeddedUrls } from '@millrace/database/embedded/embedded';
 import { findPostmaster, stopPostmaster } from '@millrace/database/embedded/postmaster';
 import { createDatabase } from '@millrace/database/pool';
 import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFailed } from 'vitest';
+import { builtCommand } from '../built-command.ts';
 import { Client, chain, post } from './support/client.ts';
 import { freshFolder, sweepAbandoned } from './support/folders.ts';
 import { finished, timesRecorded } from './support/ledger.ts';
 import { Receiver } from './support/receiver.ts';
-import { CLI, ServiceProcess } from './support/service-process.ts';
+import { ServiceProcess } from './support/service-process.ts';
 import { giveTime } from './support/use-world.ts';
 
 giveTime();
@@ -40,7 +41,7 @@ async function spawnStart(): Promise<ServiceProcess> {
 /** Runs a command line as the operator does. */
 async function millrace<T>(...words: string[]): Promise<T> {
   const environment = { PATH: process.env.PATH, MILLRACE_DATA_DIR: dataDir };
-  const { stdout } = await promisify(execFile)(process.execPath, [CLI, ...words, '--json'], {
+  const { stdout } = await promisify(execFile)(process.execPath, [await builtCommand(), ...words, '--json'], {
     env: environment,
   });
   return JSON.parse(stdout) as T;

@@ -62,8 +62,26 @@ function timingFaults(definition: ScheduleDefinition): ConfigFault[] {
   ];
 }
 
-/** The shortest interval between two of the examined fires; null when there are none. */
-function shortestGapMs(timing: FireTiming): number | null {
+/** Shortest intervals by schedule, the one asked for longest ago first. */
+const known = new Map<string, number | null>();
+const MOST_KNOWN = 200;
+
+/**
+ * The shortest interval between two of the examined fires; null when there are none. It is remembered, because a schedule is examined each
+ * time its workflow is read or saved, and examining one takes up to tens of milliseconds.
+ */
+function shortestGapMs({ schedule, timezone }: FireTiming): number | null {
+  const key = JSON.stringify([schedule, timezone]);
+  const gap = known.get(key);
+  const gapMs = gap === undefined ? examinedGapMs({ schedule, timezone }) : gap;
+  known.delete(key);
+  known.set(key, gapMs);
+  const [oldest] = known.keys();
+  if (oldest !== undefined && known.size > MOST_KNOWN) known.delete(oldest);
+  return gapMs;
+}
+
+function examinedGapMs(timing: FireTiming): number | null {
   const fires = nextFires(timing, LOOKED_AT_FROM_MS, LOOKED_AT);
   if (fires.length === 0) return null;
   const gaps = fires.slice(1).map((fire, index) => fire - (fires[index] ?? fire));

@@ -1,10 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
+import { builtCommand } from '../../built-command.ts';
 import { OWNER_VARIABLE, rememberProcess } from './folders.ts';
 import { until } from './until.ts';
-
-/** The entry point of `millrace`. */
-export const CLI = fileURLToPath(new URL('../../../src/cli.ts', import.meta.url));
 
 export type Environment = { readonly [name: string]: string };
 
@@ -54,8 +51,8 @@ export class ServiceProcess {
    * Starts `millrace <command>`, on any free port unless the environment names one; it may not be ready yet.
    * @param entry of another version than this one
    */
-  static async spawn(command: string, environment: Environment, entry = CLI): Promise<ServiceProcess> {
-    const child = spawn(process.execPath, [entry, ...command.split(' ')], {
+  static async spawn(command: string, environment: Environment, entry?: string): Promise<ServiceProcess> {
+    const child = spawn(process.execPath, [entry ?? (await builtCommand()), ...command.split(' ')], {
       env: {
         PATH: process.env.PATH,
         [OWNER_VARIABLE]: String(process.pid),
