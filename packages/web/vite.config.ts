@@ -3,6 +3,7 @@ import { basename, join, resolve } from 'node:path';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import react from '@vitejs/plugin-react';
 import { defineConfig, type Plugin } from 'vite';
+import { componentStyles } from './src/build/component-styles.ts';
 import { listRouteFiles, listRoutes } from './src/build/route-files.ts';
 
 /** Compresses the built files in advance, so that the service doesn't compress them for each browser. */
@@ -88,6 +89,22 @@ function loadWhenNeeded(): Plugin {
   };
 }
 
+const TEXTS = join(import.meta.dirname, '../ui/src/i18n/page');
+const TEXT_MODULES: { readonly [name: string]: string } = {
+  i18next: join(TEXTS, 'i18next.ts'),
+  'react-i18next': join(TEXTS, 'react-i18next.tsx'),
+};
+
+/** What the page uses of i18next is a small part of it. */
+function leaveOutTextLibrary(): Plugin {
+  return {
+    name: 'leave-out-text-library',
+    apply: 'build',
+    enforce: 'pre',
+    resolveId: (id) => TEXT_MODULES[id] ?? null,
+  };
+}
+
 const NO_ENGLISH = '\0no-english';
 
 /** The English of an error is for the service's log: all messages of the service would come with the first error. The page shows its explanation. */
@@ -170,9 +187,9 @@ const LOADED_LATER = new RegExp(
     'ui/src/components/form-dialog',
     'editor/src/(form|fields|templates)/',
     'editor-model/src/problem-text',
-    'react-i18next/dist/es/Trans|html-parse-stringify',
     '@mantine/core/esm/components/(Modal|ModalBase|Drawer|Combobox|Select|NativeSelect|Table|Textarea|Code)/',
     '@mantine/notifications/esm/(Notification|get-)|@mantine/hooks/esm/use-drag|react-transition-group',
+    '@mantine/core/styles/',
     '@mantine/core/esm/components/(Notification|InputsGroup|FocusTrap|PillsInput|Accordion|SegmentedControl|FloatingIndicator|ScrollArea)/',
   ].join('|'),
 );
@@ -206,7 +223,7 @@ const LISTS = new RegExp(
 
 /** What dialogs are made of. */
 const DIALOGS =
-  /@mantine\/core\/esm\/components\/(?:Modal|ModalBase|FocusTrap|Overlay|ScrollArea)\/|ui\/src\/components\/form-dialog|react-i18next\/dist\/es\/Trans|html-parse-stringify/;
+  /@mantine\/core\/esm\/components\/(?:Modal|ModalBase|FocusTrap|Overlay|ScrollArea)\/|ui\/src\/components\/form-dialog/;
 
 /** What forms are made of. */
 const CONTROLS = /@mantine\/core\/esm\/components\/(?!SegmentedControl|FloatingIndicator)/;
@@ -273,8 +290,10 @@ export default defineConfig({
   plugins: [
     react(),
     leaveOutColours(),
+    leaveOutTextLibrary(),
     leaveOutLogTexts(),
     leaveOutUnused(),
+    componentStyles(),
     loadWhenNeeded(),
     listFirstFiles(),
     packAssets(),

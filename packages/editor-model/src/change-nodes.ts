@@ -1,11 +1,11 @@
-import type { FlowEdge, FlowNode, JsonObject, JsonValue } from '@millrace/engine';
+import type { FlowEdge, FlowNode, JsonObject } from '@millrace/engine';
 import { reachedFrom } from './connection-rules.ts';
 import type {
   AddPlace,
   EditorState,
+  KnownType,
   NewConnection,
   NodePreset,
-  KnownType,
   Point,
   Size,
 } from './editor-state.ts';

@@ -73,7 +73,9 @@ async function listTransfers(
         count += 1;
       }
       const all = document === undefined ? [] : [document, ...requests.slice(0, count)];
-      return performance.now() > until && all.map(({ name, transferSize }) => ({ name, bytes: transferSize }));
+      return (
+        performance.now() > until && all.map(({ name, transferSize }) => ({ name, bytes: transferSize }))
+      );
     },
     [Number(await shown.jsonValue()), GAP_MS] as const,
     { polling: 50 },

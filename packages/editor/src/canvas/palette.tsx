@@ -234,9 +234,9 @@ function listTypes(
   { isJoined, hasTrigger }: { readonly isJoined: boolean; readonly hasTrigger: boolean },
   recent: readonly string[],
 ): { readonly groups: readonly FoundGroup[]; readonly isFallback: boolean } {
-  const all = [...nodeTypes.values()].filter(isWhole).filter(
-    ({ kind, is_replaced: isReplaced }) => isReplaced !== true && !(isJoined && kind === 'trigger'),
-  );
+  const all = [...nodeTypes.values()]
+    .filter(isWhole)
+    .filter(({ kind, is_replaced: isReplaced }) => isReplaced !== true && !(isJoined && kind === 'trigger'));
   // Who has a trigger rather looks for what comes after it.
   const groups = findTypes(all, search, { putsTriggersLast: hasTrigger });
   const other = nodeTypes.get(FALLBACK);

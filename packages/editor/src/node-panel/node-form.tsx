@@ -127,8 +127,8 @@ const NEVER_INSIDE = new Set([
 ]);
 
 function schemasOf(types: ReadonlyMap<string, KnownType>): NonNullable<FormContextValue['nodeSchemas']> {
-  const fitting = [...types.values()].filter(isWhole).filter(
-    ({ type, kind }) => (kind === 'effect' || kind === 'pure') && !NEVER_INSIDE.has(type),
-  );
+  const fitting = [...types.values()]
+    .filter(isWhole)
+    .filter(({ type, kind }) => (kind === 'effect' || kind === 'pure') && !NEVER_INSIDE.has(type));
   return new Map(fitting.map((node) => [node.type, { title: node.title, schema: node.config_schema, node }]));
 }
