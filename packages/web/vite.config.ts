@@ -254,7 +254,7 @@ const EXECUTION_PARTS = new RegExp(
   [
     'execution-pages/src/common/(status|under-way|to-executions|executions\\.module)',
     'execution-pages/src/detail/(config-of|execution-facts|node-names|use-execution)',
-    'execution-pages/src/(approvals/choice-name|files/files|timeline/timeline\\.module)\\.',
+    'execution-pages/src/(approvals/choice-name|files/files|timeline/timeline\\.module|charts/run-charts\\.module)\\.',
     'ui/src/components/json-viewer\\.module',
     'templates/src/template-filters-page|editor/src/form/flow-scope',
     'ui/src/i18n/(en|parts)/executions\\.',
@@ -269,6 +269,10 @@ const FORM_PARTS = new RegExp(
     'editor/src/form/(field-shape|field-props|section-summary|move-item|known-values|form-context|insert-target)',
   ].join('|'),
 );
+
+/** One sheet instead of one for each file of code: pages with forms or lists need most of it. */
+const CONTROL_STYLES =
+  /@mantine\/core\/styles\/(?:Table|Checkbox|CheckboxIndicator|Combobox|Progress|Pill|PillsInput|Modal|ModalBase|NumberInput|List)\.css/;
 
 /** What versions share with drafts that contradict each other. */
 const VERSION_PARTS =
@@ -316,6 +320,7 @@ export default defineConfig({
             { name: 'icons', priority: 8, minShareCount: 3, test: /lucide-react/ },
             { name: 'shared', priority: 7, minShareCount: 14, test: (id) => !LOADED_LATER.test(id) },
             { name: 'frame', priority: 6, test: FRAME },
+            { name: 'control-styles', priority: 6, test: CONTROL_STYLES },
             { name: 'lists', priority: 3, minShareCount: 2, test: LISTS },
             { name: 'dialogs', priority: 4, minShareCount: 10, test: DIALOGS },
             { name: 'controls', priority: 3, minShareCount: 14, test: CONTROLS },

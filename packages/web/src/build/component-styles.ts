@@ -13,7 +13,7 @@ const FIRST = [
   ['ScrollArea', 'UnstyledButton', 'VisuallyHidden', 'Paper', 'Overlay', 'Popover', 'Loader', 'ActionIcon'],
   ['CloseButton', 'Group', 'Input', 'Flex', 'Alert', 'Text', 'Anchor', 'AppShell', 'InlineInput', 'Badge'],
   ['Burger', 'Button', 'Center', 'Code', 'Divider', 'Kbd', 'Menu', 'NavLink', 'Tooltip', 'SimpleGrid'],
-  ['Skeleton', 'Stack', 'Switch', 'ThemeIcon', 'Title'],
+  ['FloatingIndicator', 'SegmentedControl', 'Skeleton', 'Stack', 'Switch', 'ThemeIcon', 'Title'],
 ].flat();
 
 /** Palettes that nothing is drawn in. */

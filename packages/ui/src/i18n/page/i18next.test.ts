@@ -29,7 +29,10 @@ const VALUES = Object.fromEntries(
   ]),
 );
 
-const LISTS = { ...Object.fromEntries(Object.keys(VALUES).map((name) => [name, ['a', 'b', 'c']])), count: 2 };
+/** A list for each placeholder that has a list's format. */
+const LISTS = Object.fromEntries(
+  [...JSON.stringify(RESOURCES).matchAll(/\{\{(\w+), list/g)].map(([, name = '']) => [name, ['a', 'b', 'c']]),
+);
 
 const original = i18next.createInstance();
 await original.init({
