@@ -272,7 +272,7 @@ const FORM_PARTS = new RegExp(
 
 /** One sheet instead of one for each file of code: pages with forms or lists need most of it. */
 const CONTROL_STYLES =
-  /@mantine\/core\/styles\/(?:Table|Checkbox|CheckboxIndicator|Combobox|Progress|Pill|PillsInput|Modal|ModalBase|NumberInput|List)\.css/;
+  /@mantine\/core\/styles\/(?:Table|Checkbox|CheckboxCard|CheckboxIndicator|Combobox|Progress|Pill|PillsInput|Modal|ModalBase|NumberInput)\.css/;
 
 /** What versions share with drafts that contradict each other. */
 const VERSION_PARTS =

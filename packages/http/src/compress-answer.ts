@@ -9,8 +9,6 @@ const compress = promisify(gzip);
 const LEAST_CHARACTERS = 1_000;
 /** What is larger is rare, and would keep one of the few threads for long. */
 const MOST_CHARACTERS = 4 * 1024 * 1024;
-/** A third of the work of the usual one; answers become a tenth larger. */
-const LEVEL = 3;
 
 /**
  * Compresses an answer to a read, outside of the main thread. Only pages of the same origin get here, so nobody else can put text into an answer to
@@ -26,5 +24,5 @@ export async function compressAnswer(
   reply.header('vary', 'accept-encoding');
   if (new Negotiator(request.raw).encodings(['gzip']).length === 0) return payload;
   reply.header('content-encoding', 'gzip').removeHeader('content-length');
-  return await compress(payload, { level: LEVEL });
+  return await compress(payload);
 }
