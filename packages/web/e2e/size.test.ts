@@ -15,14 +15,13 @@ const MOST_REQUESTS = 40;
 
 /** Pages that are above the limit still: they may not grow. */
 const ABOVE: { readonly [place: string]: { readonly en?: number; readonly ja: number } } = {
-  'the gallery': { ja: 361_000 },
   'an execution': { ja: 371_500 },
   'a failed execution': { en: 366_500, ja: 385_000 },
   'an execution that waits': { en: 360_500, ja: 374_500 },
   'a node of an execution': { en: 366_500, ja: 385_500 },
   'the editor': { ja: 366_000 },
-  'the executions of a workflow': { ja: 360_500 },
-  'the versions of a workflow': { en: 371_500, ja: 386_500 },
+  'the executions of a workflow': { ja: 359_500 },
+  'the versions of a workflow': { en: 367_000, ja: 381_500 },
   'the settings of a workflow': { ja: 376_000 },
 };
 
