@@ -3,6 +3,7 @@ import { basename, join, resolve } from 'node:path';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import react from '@vitejs/plugin-react';
 import { defineConfig, type Plugin } from 'vite';
+import { componentStyles } from './src/build/component-styles.ts';
 import { listRouteFiles, listRoutes } from './src/build/route-files.ts';
 
 /** Compresses the built files in advance, so that the service doesn't compress them for each browser. */
@@ -88,6 +89,22 @@ function loadWhenNeeded(): Plugin {
   };
 }
 
+const TEXTS = join(import.meta.dirname, '../ui/src/i18n/page');
+const TEXT_MODULES: { readonly [name: string]: string } = {
+  i18next: join(TEXTS, 'i18next.ts'),
+  'react-i18next': join(TEXTS, 'react-i18next.tsx'),
+};
+
+/** What the page uses of i18next is a small part of it. */
+function leaveOutTextLibrary(): Plugin {
+  return {
+    name: 'leave-out-text-library',
+    apply: 'build',
+    enforce: 'pre',
+    resolveId: (id) => TEXT_MODULES[id] ?? null,
+  };
+}
+
 const NO_ENGLISH = '\0no-english';
 
 /** The English of an error is for the service's log: all messages of the service would come with the first error. The page shows its explanation. */
@@ -170,9 +187,9 @@ const LOADED_LATER = new RegExp(
     'ui/src/components/form-dialog',
     'editor/src/(form|fields|templates)/',
     'editor-model/src/problem-text',
-    'react-i18next/dist/es/Trans|html-parse-stringify',
     '@mantine/core/esm/components/(Modal|ModalBase|Drawer|Combobox|Select|NativeSelect|Table|Textarea|Code)/',
     '@mantine/notifications/esm/(Notification|get-)|@mantine/hooks/esm/use-drag|react-transition-group',
+    '@mantine/core/styles/',
     '@mantine/core/esm/components/(Notification|InputsGroup|FocusTrap|PillsInput|Accordion|SegmentedControl|FloatingIndicator|ScrollArea)/',
   ].join('|'),
 );
@@ -206,7 +223,7 @@ const LISTS = new RegExp(
 
 /** What dialogs are made of. */
 const DIALOGS =
-  /@mantine\/core\/esm\/components\/(?:Modal|ModalBase|FocusTrap|Overlay|ScrollArea)\/|ui\/src\/components\/form-dialog|react-i18next\/dist\/es\/Trans|html-parse-stringify/;
+  /@mantine\/core\/esm\/components\/(?:Modal|ModalBase|FocusTrap|Overlay|ScrollArea)\/|ui\/src\/components\/form-dialog/;
 
 /** What forms are made of. */
 const CONTROLS = /@mantine\/core\/esm\/components\/(?!SegmentedControl|FloatingIndicator)/;
@@ -237,7 +254,7 @@ const EXECUTION_PARTS = new RegExp(
   [
     'execution-pages/src/common/(status|under-way|to-executions|executions\\.module)',
     'execution-pages/src/detail/(config-of|execution-facts|node-names|use-execution)',
-    'execution-pages/src/(approvals/choice-name|files/files|timeline/timeline\\.module)\\.',
+    'execution-pages/src/(approvals/choice-name|files/files|timeline/timeline\\.module|charts/run-charts\\.module)\\.',
     'ui/src/components/json-viewer\\.module',
     'templates/src/template-filters-page|editor/src/form/flow-scope',
     'ui/src/i18n/(en|parts)/executions\\.',
@@ -252,6 +269,10 @@ const FORM_PARTS = new RegExp(
     'editor/src/form/(field-shape|field-props|section-summary|move-item|known-values|form-context|insert-target)',
   ].join('|'),
 );
+
+/** One sheet instead of one for each file of code: pages with forms or lists need most of it. */
+const CONTROL_STYLES =
+  /@mantine\/core\/styles\/(?:Table|Checkbox|CheckboxCard|CheckboxIndicator|Combobox|Progress|Pill|PillsInput|Modal|ModalBase|NumberInput)\.css/;
 
 /** What versions share with drafts that contradict each other. */
 const VERSION_PARTS =
@@ -273,8 +294,10 @@ export default defineConfig({
   plugins: [
     react(),
     leaveOutColours(),
+    leaveOutTextLibrary(),
     leaveOutLogTexts(),
     leaveOutUnused(),
+    componentStyles(),
     loadWhenNeeded(),
     listFirstFiles(),
     packAssets(),
@@ -297,6 +320,7 @@ export default defineConfig({
             { name: 'icons', priority: 8, minShareCount: 3, test: /lucide-react/ },
             { name: 'shared', priority: 7, minShareCount: 14, test: (id) => !LOADED_LATER.test(id) },
             { name: 'frame', priority: 6, test: FRAME },
+            { name: 'control-styles', priority: 6, test: CONTROL_STYLES },
             { name: 'lists', priority: 3, minShareCount: 2, test: LISTS },
             { name: 'dialogs', priority: 4, minShareCount: 10, test: DIALOGS },
             { name: 'controls', priority: 3, minShareCount: 14, test: CONTROLS },

@@ -20,13 +20,9 @@ import { FlowProblem, NodeHandles, VersionDetail, VersionItem, WorkflowDetail } 
 
 const NodeId = Type.String({ minLength: 1, maxLength: 1_000 });
 
-/** A node type as the editor needs it. */
-export const NodeType = Closed({
+const outline = {
   type: Type.String(),
   title: Type.String(),
-  description: Type.String(),
-  /** Other words people look for it by. */
-  synonyms: Type.Array(Type.String()),
   /** Name of a Lucide icon. */
   icon: Type.String(),
   kind: Type.Enum(['trigger', 'pure', 'effect', 'loop'], { type: 'string' }),
@@ -34,10 +30,28 @@ export const NodeType = Closed({
   group: Type.String(),
   /** The palette offers a newer version instead. */
   is_replaced: Type.Optional(Type.Literal(true)),
-  /** JSON Schema; `x-credential` marks members that contain the id of a credential of one of these types, `x-form` is the layout. */
-  config_schema: AnyObject,
   /** Handles of outgoing edges while nothing is configured; `error` is added by on_error: branch. */
   handles: Type.Array(Type.String()),
+  /** The config of a new node: its required members that have a default. */
+  first_config: AnyObject,
+};
+
+/** What a flow shows of a node type, and what a new node of it is made of. */
+export const NodeTypeOutline = Closed({
+  ...outline,
+  /** Of triggers only, which an empty workflow offers. */
+  description: Type.Optional(Type.String()),
+});
+export type NodeTypeOutline = Static<typeof NodeTypeOutline>;
+
+/** A node type as its form, its help and the palette need it. */
+export const NodeType = Closed({
+  ...outline,
+  description: Type.String(),
+  /** Other words people look for it by. */
+  synonyms: Type.Array(Type.String()),
+  /** JSON Schema; `x-credential` marks members that contain the id of a credential of one of these types, `x-form` is the layout. */
+  config_schema: AnyObject,
   examples: Type.Array(Closed({ title: Type.String(), config: AnyObject })),
   /** What an output looks like, from its examples; null if they have none. */
   output_example: Nullable(AnyObject),
@@ -141,12 +155,28 @@ export const EDITOR_ENDPOINTS = {
   'GET /node-types': {
     access: 'signed_in',
     isExact: true,
+    isFixed: true,
     summary: 'All node types, in the order of the palette',
     response: Closed({ items: Type.Array(NodeType) }),
+  },
+  'GET /node-types/outline': {
+    access: 'signed_in',
+    isExact: true,
+    isFixed: true,
+    summary: 'What a flow shows of all node types',
+    response: Closed({ items: Type.Array(NodeTypeOutline) }),
+  },
+  'GET /connectors/outline': {
+    access: 'signed_in',
+    isExact: true,
+    isFixed: true,
+    summary: 'What a flow shows of the node types of connectors, with their titles in Japanese',
+    response: Closed({ items: Type.Array(NodeTypeOutline), ja: Closed({ nodes: TextTable }) }),
   },
   'GET /connectors': {
     access: 'signed_in',
     isExact: true,
+    isFixed: true,
     summary: 'The node types of connectors, by service, with their texts in Japanese',
     response: Closed({
       items: Type.Array(NodeType),

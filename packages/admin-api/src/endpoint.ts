@@ -46,6 +46,8 @@ export interface Endpoint {
    * double's precision. The service marks them with `EXACT_HEADER`.
    */
   readonly isExact?: true;
+  /** Its response is the same for everybody as long as the process runs: it is written and compressed once, and browsers keep it (`ETag`). */
+  readonly isFixed?: true;
 }
 
 /** Endpoints by method and path below `/api/admin`: `GET /orgs/:org/workflows`. */

@@ -90,6 +90,7 @@ export type {
   DraftConflict,
   FlowCheck,
   NodeType,
+  NodeTypeOutline,
   PastInput,
   Pin,
   Sample,

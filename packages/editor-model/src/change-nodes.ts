@@ -1,11 +1,11 @@
-import type { FlowEdge, FlowNode, JsonObject, JsonValue } from '@millrace/engine';
+import type { FlowEdge, FlowNode, JsonObject } from '@millrace/engine';
 import { reachedFrom } from './connection-rules.ts';
 import type {
   AddPlace,
   EditorState,
+  KnownType,
   NewConnection,
   NodePreset,
-  NodeType,
   Point,
   Size,
 } from './editor-state.ts';
@@ -23,7 +23,7 @@ import {
 
 /** Context of a change besides the flow. */
 export interface Surroundings {
-  readonly nodeTypes: ReadonlyMap<string, NodeType>;
+  readonly nodeTypes: ReadonlyMap<string, KnownType>;
   readonly handles: EditorState['handles'];
   readonly placed: EditorState['placed'];
 }
@@ -309,19 +309,12 @@ function newSize(node: FlowNode, { nodeTypes }: Surroundings): Size {
   return plainSize(nodeTypes.get(node.type)?.handles.length ?? 1);
 }
 
-/** The initial config: the required members of the type's schema. A required time zone starts as the workflow's. */
+/** The initial config. A required time zone starts as the workflow's. */
 function firstConfig(
   type: string,
   { timezone }: FlowValue['settings'],
   { nodeTypes }: Surroundings,
 ): JsonObject {
-  const schema = nodeTypes.get(type)?.config_schema as
-    | { readonly properties?: { readonly [name: string]: JsonObject }; readonly required?: readonly string[] }
-    | undefined;
-  const members = (schema?.required ?? []).flatMap((name): [string, JsonValue][] => {
-    const preset = own(schema?.properties ?? {}, name)?.default;
-    const fallback = name === 'timezone' ? (timezone ?? preset) : preset;
-    return fallback === undefined ? [] : [[name, fallback]];
-  });
-  return Object.fromEntries(members);
+  const { first_config: config = {} } = nodeTypes.get(type) ?? {};
+  return timezone === undefined || !Object.hasOwn(config, 'timezone') ? config : { ...config, timezone };
 }

@@ -3,7 +3,7 @@ import type { FlowEdge, FlowNode } from '@millrace/engine';
 import { type Edge, type Node, type NodeHandle, Position } from '@xyflow/react';
 import type { AboutNode } from './about-node.ts';
 import { toCanvasId } from './canvas-id.ts';
-import type { EditorState, NodeRun, NodeType, Size, StickyNote } from './editor-state.ts';
+import type { EditorState, KnownType, NodeRun, Size, StickyNote } from './editor-state.ts';
 import { edgeKeyOf, handlesOf, isLoop, noteKeyOf, own, titleOf } from './flow-value.ts';
 import { HANDLE_ROW, measureAll, NODE_HEIGHT, positionOf } from './geometry.ts';
 
@@ -12,7 +12,7 @@ export type DiffMark = 'added' | 'removed' | 'changed';
 
 export interface StepData extends Record<string, unknown> {
   readonly node: FlowNode;
-  readonly type: NodeType | undefined;
+  readonly type: KnownType | undefined;
   readonly title: string;
   /** What it does as configured; null if there is nothing to say. */
   readonly about: AboutNode | null;

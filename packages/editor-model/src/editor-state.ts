@@ -1,9 +1,17 @@
-import type { FlowProblem, NodeSummary, NodeType } from '@millrace/admin-api';
+import type { FlowProblem, NodeSummary, NodeType, NodeTypeOutline } from '@millrace/admin-api';
 import type { Flow, FlowEdge, FlowNode, FlowSettings, JsonObject, JsonValue } from '@millrace/engine';
 
 import type { OfferedCredential } from './curl.ts';
 
 export type { NodeType };
+
+/** A node type: its outline, and everything else once something has needed it. */
+export type KnownType = NodeTypeOutline & Partial<NodeType>;
+
+/** Whether all of a node type is there, as forms and the palette need it. */
+export function isWhole(type: KnownType | undefined): type is NodeType {
+  return type?.config_schema !== undefined;
+}
 
 /** A node's result in the execution shown on the canvas. */
 export type NodeRun = Pick<NodeSummary, 'status'> &
@@ -44,7 +52,7 @@ export interface EditorState {
   readonly nodes: readonly FlowNode[];
   readonly edges: readonly FlowEdge[];
   readonly settings: FlowSettings & { readonly notes?: readonly StickyNote[] };
-  readonly nodeTypes: ReadonlyMap<string, NodeType>;
+  readonly nodeTypes: ReadonlyMap<string, KnownType>;
   readonly selectedIds: readonly string[];
   /** Problems from the service's last check, and each node's handles as configured. */
   readonly problems: readonly FlowProblem[];

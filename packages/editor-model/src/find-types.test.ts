@@ -12,6 +12,7 @@ const typeOf = (type: string, title: string, synonyms: readonly string[], descri
   kind: 'pure',
   group: type.slice(0, type.indexOf('.')),
   config_schema: { type: 'object', properties: {} },
+  first_config: {},
   handles: ['out'],
   examples: [],
   default_timeout_ms: null,

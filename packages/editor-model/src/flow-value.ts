@@ -1,5 +1,5 @@
 import { type Flow, type FlowEdge, type FlowNode, LOOP_TYPES } from '@millrace/engine';
-import type { EditorState, NodeType, Size, StickyNote } from './editor-state.ts';
+import type { EditorState, KnownType, Size, StickyNote } from './editor-state.ts';
 
 /** What undo restores: the whole flow, in parts that change independently. */
 export interface FlowValue {
@@ -56,7 +56,7 @@ export function givenSize(node: FlowNode): Size | null {
 }
 
 /** A node's display name: its label, else its type's title. */
-export function titleOf(node: FlowNode, nodeTypes: ReadonlyMap<string, NodeType>): string {
+export function titleOf(node: FlowNode, nodeTypes: ReadonlyMap<string, KnownType>): string {
   const label = node.data?.label;
   if (label !== undefined && label !== '') return label;
   return nodeTypes.get(node.type)?.title ?? node.id;
@@ -71,7 +71,7 @@ export function own<Value>(object: { readonly [name: string]: Value }, name: str
 export function handlesOf(
   node: FlowNode,
   knownHandles: EditorState['handles'],
-  nodeTypes: ReadonlyMap<string, NodeType>,
+  nodeTypes: ReadonlyMap<string, KnownType>,
   inUse: readonly string[] = [],
 ): readonly string[] {
   const handles = [...(own(knownHandles, node.id) ?? nodeTypes.get(node.type)?.handles ?? ['out'])];

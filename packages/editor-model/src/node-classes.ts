@@ -1,11 +1,11 @@
 import type { StepData } from './display.ts';
-import type { NodeType } from './editor-state.ts';
+import type { KnownType } from './editor-state.ts';
 
 /** Groups with their own colour; the others use that of their kind. */
 const TINTED_GROUPS: ReadonlySet<string> = new Set(['wait', 'ai']);
 
 /** The class that colours a node type's icon. */
-export function kindClass(type: Pick<NodeType, 'kind' | 'group'> | undefined): string {
+export function kindClass(type: Pick<KnownType, 'kind' | 'group'> | undefined): string {
   if (type === undefined) return 'flow-kind-unknown';
   return `flow-kind-${TINTED_GROUPS.has(type.group) ? type.group : type.kind}`;
 }

@@ -16,14 +16,14 @@ import {
   type Surroundings,
 } from './change-nodes.ts';
 import { cutOut, pasteClip } from './clip.ts';
-import type { EditorState, NodeType, StickyNote } from './editor-state.ts';
+import type { EditorState, KnownType, StickyNote } from './editor-state.ts';
 import { edgeKeyOf, type FlowValue, handlesOf, noteKeyOf, putTogether, takeApart } from './flow-value.ts';
 import { GAP, measureAll, positionOf } from './geometry.ts';
 import { advance, type History, startHistory, stepBack, stepForward } from './history.ts';
 
 export interface EditorOptions {
   readonly flow: Flow;
-  readonly nodeTypes?: ReadonlyMap<string, NodeType>;
+  readonly nodeTypes?: ReadonlyMap<string, KnownType>;
   readonly isReadOnly?: boolean;
   /** Milliseconds; used to merge changes into one undo step. */
   readonly now?: () => number;

@@ -67,6 +67,46 @@ test('node types are those of the catalogue', async () => {
   });
 });
 
+test('outlines say of each type what a flow shows of it', async () => {
+  for (const [outline, whole] of [
+    ['GET /node-types/outline', 'GET /node-types'],
+    ['GET /connectors/outline', 'GET /connectors'],
+  ] as const) {
+    const { items } = (await viewer.call(outline)).data;
+    const all = (await viewer.call(whole)).data.items;
+    expect(items.map(({ type }) => type)).toEqual(all.map(({ type }) => type));
+    for (const [index, item] of items.entries()) {
+      expect(all[index]).toMatchObject(item);
+      expect('description' in item).toBe(item.group === 'trigger');
+    }
+  }
+  const { items } = (await viewer.call('GET /node-types/outline')).data;
+  expect(items.find(({ type }) => type === 'trigger.schedule')?.first_config).toHaveProperty(
+    'timezone',
+    'UTC',
+  );
+  const { ja } = (await viewer.call('GET /connectors/outline')).data;
+  expect(ja.nodes).toHaveProperty(
+    ['connector.google_sheets.read_rows/title'],
+    'Google スプレッドシート: 行を読み取り',
+  );
+});
+
+test('the catalogue is sent once to each browser, compressed', async () => {
+  const url = `${service.url}/api/admin/node-types`;
+  const headers = { cookie: viewer.cookie, 'sec-fetch-site': 'same-origin' };
+  const first = await fetch(url, { headers });
+  await first.body?.cancel();
+  expect(first.headers.get('content-encoding')).toBe('gzip');
+  expect(first.headers.get('cache-control')).toBe('private, no-cache');
+  const again = await fetch(url, {
+    headers: { ...headers, 'if-none-match': first.headers.get('etag') ?? '' },
+  });
+  expect(again.status).toBe(304);
+  const stranger = await fetch(url, { headers: { ...headers, cookie: '', 'if-none-match': '*' } });
+  expect(stranger.status).toBe(401);
+});
+
 test('operations of connectors come apart from the catalogue, by service and with their Japanese', async () => {
   const { data } = await viewer.call('GET /connectors');
   const byType = new Map(data.items.map((item) => [item.type, item]));

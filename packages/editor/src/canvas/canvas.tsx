@@ -13,6 +13,7 @@ import { useInitialLayout } from '@millrace/editor-model/use-initial-layout.ts';
 import { fillingSkeleton, lazyPart } from '@millrace/ui/components/lazy-part.tsx';
 import { loadInReserve } from '@millrace/ui/components/load-in-reserve.ts';
 import { notifyFailure } from '@millrace/ui/components/notify.ts';
+import { useQueryClient } from '@tanstack/react-query';
 import { Panel, ReactFlowProvider, useReactFlow } from '@xyflow/react';
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
@@ -25,7 +26,7 @@ import { EdgeActions } from './flow-edge.tsx';
 import { DropTarget } from './flow-node.tsx';
 import { Picture } from './picture.tsx';
 import { animationMs, useBringIntoView } from './use-bring-into-view.ts';
-import { needsConnectors, useConnectors } from './use-connectors.ts';
+import { needsConnectors, useConnectors, wholeTypes } from './use-connectors.ts';
 
 const CanvasEmpty = lazyPart(async () => (await import('./canvas-empty.tsx')).CanvasEmpty, fillingSkeleton);
 const CanvasMenu = lazyPart(async () => (await import('./canvas-menu.tsx')).CanvasMenu);
@@ -84,7 +85,7 @@ function CanvasInside({ marks = NO_MARKS, onOpenNode, onWidenNode, focus = null 
   const store = useEditorStore();
   const isReadOnly = useEditor((state) => state.isReadOnly);
   const isEmpty = useEditor((state) => state.nodes.length === 0);
-  useConnectors(useEditor((state) => state.nodes.some(needsConnectors)));
+  useConnectors(useEditor((state) => state.nodes.some(needsConnectors)) ? 'outline' : 'no');
   const frame = useRef<HTMLDivElement>(null);
   const { ref, width, height } = useElementSize<HTMLDivElement>();
   const frameRef = useMergedRef(ref, frame);
@@ -119,7 +120,11 @@ function CanvasInside({ marks = NO_MARKS, onOpenNode, onWidenNode, focus = null 
     () => void flow.fitView({ padding: 0.15, maxZoom: 1, duration: animationMs() }),
     [flow],
   );
-  useEffect(() => (isReadOnly ? undefined : loadInReserve(loadPalette)), [isReadOnly]);
+  const client = useQueryClient();
+  useEffect(() => {
+    if (isReadOnly) return;
+    return loadInReserve(() => Promise.all([loadPalette(), client.ensureQueryData(wholeTypes)]));
+  }, [isReadOnly, client]);
   useBringIntoView(focus, frame, { width, height });
   const edgeActions = useMemo(
     () =>

@@ -3,7 +3,7 @@ import '@millrace/ui/i18n/parts/editor.ts';
 import { ActionIcon, Anchor, Badge, Box, Group, Menu, ScrollArea, Table, Text } from '@mantine/core';
 import { aboutNode } from '@millrace/editor-model/about-node.ts';
 import type { DiffMark } from '@millrace/editor-model/display.ts';
-import type { NodeType } from '@millrace/editor-model/editor-state.ts';
+import type { KnownType } from '@millrace/editor-model/editor-state.ts';
 import { edgeKeyOf, own, titleOf } from '@millrace/editor-model/flow-value.ts';
 import { buildOrder } from '@millrace/editor-model/list-order.ts';
 import { kindClass } from '@millrace/editor-model/node-classes.ts';
@@ -161,7 +161,7 @@ const ListRow = memo(function ListRow({ row, mark, onOpenNode, onAdd, onConnect 
 /** Row data that depends on other nodes. */
 interface Row {
   readonly node: FlowNode;
-  readonly type: NodeType | undefined;
+  readonly type: KnownType | undefined;
   readonly title: string;
   readonly depth: number;
   readonly outgoing: readonly { readonly key: string; readonly handle: string; readonly target: string }[];

@@ -1,4 +1,4 @@
-import type { NodeType, Point, Size } from '@millrace/editor-model/editor-state.ts';
+import type { KnownType, Point, Size } from '@millrace/editor-model/editor-state.ts';
 import { isLoop } from '@millrace/editor-model/flow-value.ts';
 import {
   absolutePosition,
@@ -64,7 +64,7 @@ function listOf<Item extends JsonValue>(value: JsonObject[string] | undefined): 
   return value !== undefined && isJsonArray(value) ? (value as readonly Item[]) : [];
 }
 
-function shapesOf(nodes: readonly FlowNode[], nodeTypes: ReadonlyMap<string, NodeType>): readonly Shape[] {
+function shapesOf(nodes: readonly FlowNode[], nodeTypes: ReadonlyMap<string, KnownType>): readonly Shape[] {
   const byId = byIdOf(nodes);
   const sizes = measureAll({ nodes, placed: {}, handleCount: () => 1 });
   return nodes.map((node) => {

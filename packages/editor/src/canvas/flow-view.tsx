@@ -1,6 +1,6 @@
 import type { FlowProblem } from '@millrace/admin-api';
 import type { DiffMark } from '@millrace/editor-model/display.ts';
-import type { NodeRun, NodeType } from '@millrace/editor-model/editor-state.ts';
+import type { KnownType, NodeRun } from '@millrace/editor-model/editor-state.ts';
 import { createEditorStore, EditorProvider } from '@millrace/editor-model/store.ts';
 import type { Flow } from '@millrace/engine';
 import { endpointQuery } from '@millrace/ui/api/query.ts';
@@ -8,7 +8,7 @@ import { fillingSkeleton, lazyPart } from '@millrace/ui/components/lazy-part.tsx
 import { useTranslateNodeTypes } from '@millrace/ui/i18n/service/index.ts';
 import { useQuery } from '@tanstack/react-query';
 import { useEffect, useMemo, useState } from 'react';
-import { useConnectors } from './use-connectors.ts';
+import { useConnectors, wholeTypes } from './use-connectors.ts';
 
 const Canvas = lazyPart(async () => (await import('./canvas.tsx')).Canvas, fillingSkeleton);
 
@@ -16,26 +16,28 @@ const NO_RUNS: { readonly [nodeId: string]: NodeRun } = {};
 const NO_PROBLEMS: readonly FlowProblem[] = [];
 
 /**
- * Node types by name, in the reader's language; empty while loading. Those of connectors are there once something on the page has
- * asked for them ({@link useConnectors}).
+ * Node types by name, in the reader's language; empty while loading. They are outlines until something on the page has needed all of them
+ * ({@link useWholeTypes}). Those of connectors are there once something has asked for them ({@link useConnectors}).
  * @param isNeeded loads them, unless something else has
  */
-export function useNodeTypes(isNeeded = true): ReadonlyMap<string, NodeType> {
-  const { data } = useQuery({
-    ...endpointQuery('GET /node-types'),
+export function useNodeTypes(isNeeded = true): ReadonlyMap<string, KnownType> {
+  const whole = useQuery({ ...wholeTypes, enabled: false }).data;
+  const outlines = useQuery({
+    ...endpointQuery('GET /node-types/outline'),
     staleTime: Number.POSITIVE_INFINITY,
-    enabled: isNeeded,
-  });
-  const { common, own } = useConnectors(false);
+    enabled: isNeeded && whole === undefined,
+  }).data;
+  const items = whole?.items ?? outlines?.items;
+  const { common, own } = useConnectors('no');
   const translate = useTranslateNodeTypes(isNeeded);
   return useMemo(() => {
-    const first = translate(data?.items ?? []);
+    const first = translate(items ?? []);
     if (first.length === 0) return new Map();
     const ofServices = translate(common?.items ?? [], common?.ja);
     // Each with its own texts: what a file says is said of its nodes only.
     const ofOrganisation = (own?.items ?? []).flatMap(({ items, ja }) => translate(items, ja));
     return new Map([...first, ...ofOrganisation, ...ofServices].map((type) => [type.type, type]));
-  }, [data, common, own, translate]);
+  }, [items, common, own, translate]);
 }
 
 /**

@@ -3,11 +3,12 @@ import '@millrace/ui/i18n/parts/editor.ts';
 import '@millrace/ui/i18n/service/whole.ts';
 import { CloseButton, Group, Kbd, Paper, ScrollArea, TextInput } from '@mantine/core';
 import { useClickOutside } from '@mantine/hooks';
-import type { NodeType } from '@millrace/editor-model/editor-state.ts';
+import { isWhole, type KnownType, type NodeType } from '@millrace/editor-model/editor-state.ts';
 import { type FoundGroup, findTypes } from '@millrace/editor-model/find-types.ts';
 import { kindClass } from '@millrace/editor-model/node-classes.ts';
 import { recentTypes } from '@millrace/editor-model/recent-types.ts';
 import { useEditor } from '@millrace/editor-model/store.ts';
+import { ErrorState, LoadingRows } from '@millrace/ui/components/states.tsx';
 import { Hint, Muted } from '@millrace/ui/components/text.tsx';
 import { Search } from 'lucide-react';
 import { type KeyboardEvent, useEffect, useId, useMemo, useRef, useState } from 'react';
@@ -16,7 +17,7 @@ import { DRAGGED_TYPE, type PaletteRequest } from './canvas-actions.ts';
 import { NodeIcon } from './node-icon.tsx';
 // Every icon comes with the palette, which is there when the connection is lost.
 import './rare-icon.tsx';
-import { useConnectors } from './use-connectors.ts';
+import { useWholeTypes } from './use-connectors.ts';
 
 /** Groups with a translated name, in display order; types of other groups follow under the group's own name. */
 const GROUPS = [
@@ -58,7 +59,7 @@ export function Palette({
   const hasTrigger = useEditor(({ nodes }) =>
     nodes.some(({ type }) => nodeTypes.get(type)?.kind === 'trigger'),
   );
-  useConnectors(true);
+  const whole = useWholeTypes({ ofConnectors: true });
   const [at, setAt] = useState(0);
   const [recent] = useState(recentTypes);
   const list = useRef<HTMLDivElement>(null);
@@ -149,10 +150,17 @@ export function Palette({
             </div>
           ))}
         </div>
-        {found.length === 0 && (
-          <Muted p="sm" ta="center" role="status">
-            {t('editor.noNodes', { search })}
-          </Muted>
+        {whole.error !== null ? (
+          <ErrorState error={whole.error} onRetry={whole.retry} />
+        ) : (
+          found.length === 0 &&
+          (isWhole(nodeTypes.get(FALLBACK)) ? (
+            <Muted p="sm" ta="center" role="status">
+              {t('editor.noNodes', { search })}
+            </Muted>
+          ) : (
+            <LoadingRows />
+          ))
         )}
       </ScrollArea.Autosize>
       <Group p={6} px="xs" gap={6} className="flow-palette-foot" visibleFrom="sm">
@@ -221,18 +229,18 @@ const FALLBACK = 'http.request';
 
 /** Types to offer; if none fits the search, the one that can call anything. */
 function listTypes(
-  nodeTypes: ReadonlyMap<string, NodeType>,
+  nodeTypes: ReadonlyMap<string, KnownType>,
   search: string,
   { isJoined, hasTrigger }: { readonly isJoined: boolean; readonly hasTrigger: boolean },
   recent: readonly string[],
 ): { readonly groups: readonly FoundGroup[]; readonly isFallback: boolean } {
-  const all = [...nodeTypes.values()].filter(
-    ({ kind, is_replaced: isReplaced }) => isReplaced !== true && !(isJoined && kind === 'trigger'),
-  );
+  const all = [...nodeTypes.values()]
+    .filter(isWhole)
+    .filter(({ kind, is_replaced: isReplaced }) => isReplaced !== true && !(isJoined && kind === 'trigger'));
   // Who has a trigger rather looks for what comes after it.
   const groups = findTypes(all, search, { putsTriggersLast: hasTrigger });
   const other = nodeTypes.get(FALLBACK);
-  if (groups.length === 0 && other !== undefined)
+  if (groups.length === 0 && isWhole(other))
     return { groups: [{ group: other.group, types: [other] }], isFallback: true };
   // While searching, the best match comes first whatever its group.
   if (search.trim() !== '') return { groups, isFallback: false };

@@ -10,23 +10,59 @@ export function needsConnectors({ type }: { readonly type: string }): boolean {
   return OF_CONNECTOR.test(type) || type === 'ai.agent';
 }
 
+/** All of every node type but those of connectors. */
+export const wholeTypes = {
+  ...endpointQuery('GET /node-types'),
+  staleTime: Number.POSITIVE_INFINITY,
+};
+
+/** All of every node type of connectors. */
+const wholeConnectors = {
+  ...endpointQuery('GET /connectors'),
+  staleTime: Number.POSITIVE_INFINITY,
+};
+
 /** Someone may upload a connector while the page is open. */
 const OWN_STALE_MS = 30_000;
 
-/**
- * The node types of connectors, those of the organisation's own apart from the others; undefined until they have loaded.
- * @param isNeeded false: they aren't fetched for this caller
- */
-export function useConnectors(isNeeded: boolean) {
-  const { data } = useQuery({
-    ...endpointQuery('GET /connectors'),
-    staleTime: Number.POSITIVE_INFINITY,
-    enabled: isNeeded,
-  });
-  const own = useQuery({
+function useOwnTypes(isNeeded: boolean) {
+  return useQuery({
     ...endpointQuery('GET /orgs/:org/connector-types', { params: { org: useOrg() } }),
     staleTime: OWN_STALE_MS,
     enabled: isNeeded,
   });
-  return { common: data, own: own.data };
+}
+
+/** How much of the node types of connectors is needed: `no`: they aren't fetched for this caller. */
+type Needed = 'no' | 'outline' | 'whole';
+
+/** The node types of connectors, those of the organisation's own apart from the others; undefined until they have loaded. */
+export function useConnectors(needed: Needed) {
+  const whole = useQuery({ ...wholeConnectors, enabled: needed === 'whole' });
+  const outline = useQuery({
+    ...endpointQuery('GET /connectors/outline'),
+    staleTime: Number.POSITIVE_INFINITY,
+    enabled: needed === 'outline' && whole.data === undefined,
+  });
+  const own = useOwnTypes(needed !== 'no');
+  return { common: whole.data ?? outline.data, own: own.data };
+}
+
+/**
+ * Loads all of every node type, for forms and for the palette.
+ * @param ofConnectors those of connectors, too
+ */
+export function useWholeTypes({ ofConnectors }: { readonly ofConnectors: boolean }) {
+  const types = useQuery(wholeTypes);
+  const connectors = useQuery({ ...wholeConnectors, enabled: ofConnectors });
+  const own = useOwnTypes(ofConnectors);
+  const asked = ofConnectors ? [types, connectors, own] : [types];
+  return {
+    areThere: asked.every(({ data }) => data !== undefined),
+    /** Null: nothing has failed. */
+    error: asked.find(({ error, data }) => error !== null && data === undefined)?.error ?? null,
+    retry: () => {
+      for (const { isError, refetch } of asked) if (isError) void refetch();
+    },
+  };
 }

@@ -1,5 +1,5 @@
 import '@millrace/ui/i18n/parts/template-messages.ts';
-import type { NodeType } from '@millrace/editor-model/editor-state.ts';
+import { isWhole, type KnownType } from '@millrace/editor-model/editor-state.ts';
 import { withoutNode } from '@millrace/editor-model/problem-text.ts';
 import { useEditorState } from '@millrace/editor-model/store.ts';
 import type { FlowNode, JsonObject, JsonValue } from '@millrace/engine';
@@ -102,7 +102,7 @@ export function NodeForm({
 /** The names in each node's output, from the example of its type; their values would be mistaken for real ones. */
 function examplesOf(
   nodes: readonly FlowNode[],
-  types: ReadonlyMap<string, NodeType>,
+  types: ReadonlyMap<string, KnownType>,
 ): { readonly [nodeId: string]: JsonObject } {
   return Object.fromEntries(
     nodes.flatMap(({ id, type }) => {
@@ -126,9 +126,9 @@ const NEVER_INSIDE = new Set([
   'core.stop',
 ]);
 
-function schemasOf(types: ReadonlyMap<string, NodeType>): NonNullable<FormContextValue['nodeSchemas']> {
-  const fitting = [...types.values()].filter(
-    ({ type, kind }) => (kind === 'effect' || kind === 'pure') && !NEVER_INSIDE.has(type),
-  );
+function schemasOf(types: ReadonlyMap<string, KnownType>): NonNullable<FormContextValue['nodeSchemas']> {
+  const fitting = [...types.values()]
+    .filter(isWhole)
+    .filter(({ type, kind }) => (kind === 'effect' || kind === 'pure') && !NEVER_INSIDE.has(type));
   return new Map(fitting.map((node) => [node.type, { title: node.title, schema: node.config_schema, node }]));
 }

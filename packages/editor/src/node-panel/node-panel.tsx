@@ -22,19 +22,21 @@ import {
   TextInput,
   Tooltip,
 } from '@mantine/core';
-import type { NodeType } from '@millrace/editor-model/editor-state.ts';
+import { isWhole, type NodeType } from '@millrace/editor-model/editor-state.ts';
 import { problemText } from '@millrace/editor-model/problem-text.ts';
 import { useEditor, useEditorState } from '@millrace/editor-model/store.ts';
 import type { FlowNode, JsonObject } from '@millrace/engine';
 import { CopyIcon } from '@millrace/ui/components/copy.tsx';
 import { IconButton } from '@millrace/ui/components/icon-button.tsx';
 import { lazyPart } from '@millrace/ui/components/lazy-part.tsx';
+import { ErrorState, LoadingRows } from '@millrace/ui/components/states.tsx';
 import { Muted } from '@millrace/ui/components/text.tsx';
 import { WithCode } from '@millrace/ui/components/with-code.tsx';
 import { Pin, Replace, TriangleAlert } from 'lucide-react';
 import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { TriggerLines } from '../canvas/node-menu-items.tsx';
+import { needsConnectors, useWholeTypes } from '../canvas/use-connectors.ts';
 import { Field } from '../fields/field.tsx';
 import { GroupFields } from '../fields/group-fields.tsx';
 import { shapeOf } from '../form/field-shape.ts';
@@ -66,8 +68,15 @@ export function NodePanel({
 }) {
   const node = useEditor((state) => state.nodes.find(({ id }) => id === nodeId));
   const type = useEditor((state) => (node === undefined ? undefined : state.nodeTypes.get(node.type)));
+  const { areThere, error, retry } = useWholeTypes({
+    ofConnectors: useEditor(({ nodes }) => nodes.some(needsConnectors)),
+  });
   if (node === undefined) return null;
-  return <Panel key={nodeId} node={node} type={type} takesFocus={takesFocus} helpAsked={helpAsked} />;
+  // Once there, they are shown with the next render.
+  const whole = isWhole(type) ? type : undefined;
+  if (whole === undefined && (type !== undefined || !areThere))
+    return error === null ? <LoadingRows /> : <ErrorState error={error} onRetry={retry} />;
+  return <Panel key={nodeId} node={node} type={whole} takesFocus={takesFocus} helpAsked={helpAsked} />;
 }
 
 /** What somebody may be typing into. */

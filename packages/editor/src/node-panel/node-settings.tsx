@@ -1,5 +1,5 @@
 import { Group, NumberInput, Radio, Stack, Text } from '@mantine/core';
-import type { NodeType } from '@millrace/editor-model/editor-state.ts';
+import type { KnownType } from '@millrace/editor-model/editor-state.ts';
 import { useEditor } from '@millrace/editor-model/store.ts';
 import type { FlowNode, FlowNodeData, OnError } from '@millrace/engine';
 import { Hint } from '@millrace/ui/components/text.tsx';
@@ -11,7 +11,7 @@ import { NodeForm } from './node-form.tsx';
 
 interface NodeSettingsProps {
   node: FlowNode;
-  type: NodeType | undefined;
+  type: KnownType | undefined;
 }
 
 /** What happens when a node fails or times out. */

@@ -21,7 +21,7 @@ const NO_EDGES: Flow['edges'] = [];
 export function useNodeNames(flowData: unknown): NodeNames {
   const nodeTypes = useNodeTypes();
   const { nodes = NO_NODES, edges = NO_EDGES } = (flowData ?? {}) as Partial<Flow>;
-  useConnectors(nodes.some(needsConnectors));
+  useConnectors(nodes.some(needsConnectors) ? 'outline' : 'no');
   return useMemo(() => {
     const titles = nodes.map(({ id, type, data }) => {
       const label = data?.label;

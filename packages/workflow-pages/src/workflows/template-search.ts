@@ -1,5 +1,5 @@
 import { TEMPLATE_CATEGORIES, type Template } from '@millrace/admin-api';
-import type { NodeType } from '@millrace/editor-model/editor-state.ts';
+import type { KnownType } from '@millrace/editor-model/editor-state.ts';
 import type { GallerySearch } from './gallery-search.ts';
 
 /**
@@ -10,7 +10,7 @@ import type { GallerySearch } from './gallery-search.ts';
 export function searchTemplates(
   templates: readonly Template[],
   { search = '', category }: GallerySearch,
-  nodeTypes: ReadonlyMap<string, NodeType>,
+  nodeTypes: ReadonlyMap<string, KnownType>,
 ): readonly Template[] {
   const words = search.toLowerCase().split(/\s+/).filter(Boolean);
   const found = templates.filter(
@@ -29,7 +29,7 @@ function isIn(words: readonly string[], texts: readonly string[]): boolean {
   return words.every((word) => all.includes(word));
 }
 
-function textsOf(template: Template, nodeTypes: ReadonlyMap<string, NodeType>): readonly string[] {
+function textsOf(template: Template, nodeTypes: ReadonlyMap<string, KnownType>): readonly string[] {
   const { name, summary, description, tags, node_types: types } = template;
   const nodes = types.flatMap((type) => {
     const { title = '', synonyms = [] } = nodeTypes.get(type) ?? {};

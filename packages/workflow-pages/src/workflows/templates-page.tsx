@@ -4,6 +4,7 @@ import '@millrace/ui/i18n/parts/workflows.ts';
 import { Button, Group, SimpleGrid } from '@mantine/core';
 import { TEMPLATE_CATEGORIES, type Template } from '@millrace/admin-api';
 import { useNodeTypes } from '@millrace/editor/canvas/flow-view.tsx';
+import { wholeTypes } from '@millrace/editor/canvas/use-connectors.ts';
 import { useOrg, useRole } from '@millrace/ui/api/me.ts';
 import { endpointQuery } from '@millrace/ui/api/query.ts';
 import { type ApplyFilters, useFilters } from '@millrace/ui/api/search-params.ts';
@@ -39,6 +40,7 @@ export function TemplatesPage() {
   useEffect(() => {
     if (isSearched) void needWholeTexts();
   }, [isSearched]);
+  useQuery({ ...wholeTypes, enabled: isSearched });
   const templates = useQuery(endpointQuery('GET /orgs/:org/templates', { params: { org } }));
   const credentials = useQuery({
     ...endpointQuery('GET /orgs/:org/credentials', { params: { org } }),

@@ -12,12 +12,16 @@ import {
   type ResponseBody,
   UNATTENDED_HEADER,
 } from '@millrace/admin-api';
+import { type JsonValue, stringifyJson } from '@millrace/engine';
+import { compressAnswer } from '@millrace/http/compress-answer';
 import { originOf } from '@millrace/http/origin';
+import { prepareStaticBody, type StaticBody, sendStaticBody } from '@millrace/http/static-body';
 import type { AuditActor } from '@millrace/identity/audit/store';
 import type { Membership, Session } from '@millrace/identity/sessions/session';
 import { insufficientRole } from '@millrace/identity/values/roles';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { AppDeps } from '../../app-deps.ts';
+
 import { refuseCrossSite } from './cross-site.ts';
 import { createSessionEntry } from './session.ts';
 
@@ -88,6 +92,7 @@ export function adminRoute<Name extends EndpointName>(
       ...(endpoint.file === ANY_FILE ? { sendsFile: true } : {}),
     },
     ...(endpoint.takesFlow === true ? { bodyLimit: config.limits.flowBodyBytes } : {}),
+    ...(isSentByHandler || method !== 'GET' ? {} : { onSend: compressAnswer }),
     ...(endpoint.takesBatch === true ? { bodyLimit: config.limits.batchBodyBytes } : {}),
     schema: {
       hide: true,
@@ -111,9 +116,26 @@ export function adminRoute<Name extends EndpointName>(
       // An awaited reply yields undefined once it has been sent, so the handler's result can't show this.
       if (isSentByHandler) return reply;
       if (response === undefined) return reply.code(204).send();
+      if (endpoint.isFixed === true) return await sendFixed(request, reply, response);
       return response;
     },
   });
+}
+
+/** Written and compressed with the first request. */
+const fixed = new WeakMap<object, Promise<StaticBody>>();
+
+/** Browsers keep it, and ask whether it is still the same. */
+async function sendFixed(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  response: object,
+): Promise<FastifyReply> {
+  const known =
+    fixed.get(response) ??
+    prepareStaticBody('application/json; charset=utf-8', stringifyJson(response as JsonValue));
+  fixed.set(response, known);
+  return await sendStaticBody(request, reply.header('cache-control', 'private, no-cache'), await known);
 }
 
 function producedBy({ events, file }: Endpoint): readonly string[] {

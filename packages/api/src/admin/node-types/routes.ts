@@ -1,10 +1,11 @@
-import type { NodeType } from '@millrace/admin-api';
+import type { NodeType, NodeTypeOutline } from '@millrace/admin-api';
 import { type ConnectorNode, connectorNodes, japaneseTexts } from '@millrace/connectors/connectors';
 import {
   DEFAULT_HANDLE,
   defaultTimeoutMs,
   handlesOf,
   type JsonObject,
+  type JsonValue,
   NO_RETRY,
   type NodeDefinition,
 } from '@millrace/engine';
@@ -13,15 +14,52 @@ import type { FastifyInstance } from 'fastify';
 import type { AppDeps } from '../../app-deps.ts';
 import { adminRoute } from '../http/route.ts';
 
-/** The node catalogue for the editor's palette and forms. */
+/** The node catalogue: outlines for what shows a flow; everything for the editor's palette and forms. */
 export function nodeTypeRoutes(app: FastifyInstance, deps: AppDeps): void {
   const items = nodes.map(present);
-  adminRoute(app, deps, 'GET /node-types', async () => ({ items }));
+  const all = { items };
+  adminRoute(app, deps, 'GET /node-types', async () => all);
+  const outlines = { items: items.map(outlineOf) };
+  adminRoute(app, deps, 'GET /node-types/outline', async () => outlines);
   const connectors = { items: connectorNodes.map(presentOperation), ja: japaneseTexts() };
   adminRoute(app, deps, 'GET /connectors', async () => connectors);
+  const connectorOutlines = {
+    items: connectors.items.map(outlineOf),
+    ja: { nodes: titlesIn(connectors) },
+  };
+  adminRoute(app, deps, 'GET /connectors/outline', async () => connectorOutlines);
   adminRoute(app, deps, 'GET /limits', async () => ({
     flow_body_bytes: deps.config.limits.flowBodyBytes,
   }));
+}
+
+function outlineOf(item: NodeType): NodeTypeOutline {
+  const { type, title, icon, kind, group, is_replaced: isReplaced, handles, first_config: config } = item;
+  return {
+    type,
+    title,
+    icon,
+    kind,
+    group,
+    ...(isReplaced === undefined ? {} : { is_replaced: isReplaced }),
+    handles,
+    first_config: config,
+    ...(group === 'trigger' ? { description: item.description } : {}),
+  };
+}
+
+/** The Japanese of what an outline has, of all texts of connectors. */
+function titlesIn({
+  items,
+  ja,
+}: {
+  readonly items: readonly NodeType[];
+  readonly ja: { readonly nodes: { readonly [text: string]: string } };
+}): Record<string, string> {
+  const texts = items.flatMap(({ type, title, group }) => [`${type}/title`, title, group]);
+  return Object.fromEntries(
+    texts.flatMap((text) => (ja.nodes[text] === undefined ? [] : [[text, ja.nodes[text]]])),
+  );
 }
 
 function present(definition: NodeDefinition): NodeType {
@@ -36,6 +74,7 @@ function present(definition: NodeDefinition): NodeType {
     kind,
     group: type.slice(0, type.indexOf('.')),
     config_schema: configSchema as JsonObject,
+    first_config: requiredDefaults(configSchema as JsonObject),
     handles: [...(handlesOf({ id: type, type }, definition) ?? [DEFAULT_HANDLE])],
     examples: examples.map(({ title: name, config }) => ({ title: name, config })),
     output_example: outputOf(definition),
@@ -46,6 +85,16 @@ function present(definition: NodeDefinition): NodeType {
       max_backoff_ms: retry.maxBackoffMs,
     },
   };
+}
+
+function requiredDefaults({ required = [], properties = {} }: JsonObject): JsonObject {
+  const defaults = properties as { readonly [name: string]: { readonly default?: JsonValue } };
+  return Object.fromEntries(
+    (required as readonly string[]).flatMap((name) => {
+      const preset = defaults[name]?.default;
+      return preset === undefined ? [] : [[name, preset]];
+    }),
+  );
 }
 
 /** An operation of a connector, in the group of its service. */

@@ -1,4 +1,4 @@
-import type { NodeType } from '@millrace/admin-api';
+import type { NodeType, NodeTypeOutline } from '@millrace/admin-api';
 import { useSyncExternalStore } from 'react';
 import type { Language } from '../languages.ts';
 import { translateNodeType } from './node-types.ts';
@@ -69,9 +69,9 @@ export function useTranslateNodeTypes(isNeeded = true): Translator {
 
 /** @param own Japanese texts that came with the types */
 type Translator = (
-  types: readonly NodeType[],
-  own?: Pick<ServiceTexts, 'nodes' | 'choices'>,
-) => readonly NodeType[];
+  types: readonly (NodeType | NodeTypeOutline)[],
+  own?: Pick<ServiceTexts, 'nodes'> & Partial<ServiceTexts>,
+) => readonly (NodeType | NodeTypeOutline)[];
 const NONE: Translator = () => [];
 const AS_THEY_ARE: Translator = (types) => types;
 const translators = new WeakMap<ServiceTexts, Translator>();

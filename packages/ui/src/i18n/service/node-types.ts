@@ -1,4 +1,4 @@
-import type { NodeType } from '@millrace/admin-api';
+import type { NodeType, NodeTypeOutline } from '@millrace/admin-api';
 import type { JsonObject, JsonValue } from '@millrace/engine';
 import type { ServiceTexts, Table } from './texts.ts';
 
@@ -7,15 +7,22 @@ const DATA: ReadonlySet<string> = new Set(['const', 'enum', 'default', 'examples
 /** Keywords whose members have names chosen by the schema's author. */
 const NAMING: ReadonlySet<string> = new Set(['properties', 'patternProperties', '$defs']);
 
-/** A node type with all its texts, including those of fields and choices, in the reader's language. */
-export function translateNodeType(type: NodeType, texts: ServiceTexts): NodeType {
+/** A node type with all texts it has, including those of fields and choices, in the reader's language. */
+export function translateNodeType(
+  type: NodeType | NodeTypeOutline,
+  texts: ServiceTexts,
+): NodeType | NodeTypeOutline {
   const say = (text: string): string => look(texts.nodes, text) ?? text;
-  return {
-    ...type,
+  const outline = {
     title: look(texts.nodes, `${type.type}/title`) ?? say(type.title),
     // The name of a service; other groups are named by the palette.
     group: say(type.group),
-    description: say(type.description),
+    ...(type.description === undefined ? {} : { description: say(type.description) }),
+  };
+  if (!('config_schema' in type)) return { ...type, ...outline };
+  return {
+    ...type,
+    ...outline,
     synonyms: [...type.synonyms, ...(texts.synonyms[type.type] ?? [])],
     examples: type.examples.map(({ title, config }) => ({ title: say(title), config })),
     config_schema: translateSchema(type.config_schema, type.type, '', texts) as JsonObject,
