@@ -275,7 +275,11 @@ function prepareTurn(
     text: answer.text,
     usage: presentUsage(answer.usage),
     said: answer,
-    toolCalls: prepareCalls(toolCalls, { tools, render: context.render, runnable }),
+    toolCalls: prepareCalls(toolCalls, {
+      tools,
+      render: (template, extra) => context.render(template, extra),
+      runnable,
+    }),
   };
 }
 

@@ -29,7 +29,7 @@ export class I18n {
   t: Translate = this.#translator();
 
   /** Plug-ins of i18next aren't needed here. */
-  use(_plugin: unknown): this {
+  use(): this {
     return this;
   }
 
@@ -47,7 +47,7 @@ export class I18n {
   }
 
   /** Adds texts; those that are there already stay. */
-  addResourceBundle(language: string, ns: string, texts: object, _isDeep = true): void {
+  addResourceBundle(language: string, ns: string, texts: object): void {
     const at = `${language} ${ns}`;
     this.#bundles.set(at, merge(this.#bundles.get(at) ?? {}, texts as Branch));
   }
@@ -106,9 +106,14 @@ export function fillIn(text: string, { replace, ...options }: TextOptions, langu
   return text.replace(PLACEHOLDER, (placeholder, name: string, list: Intl.ListFormatType | undefined) => {
     if (!Object.hasOwn(values, name)) return placeholder;
     const value = values[name] ?? '';
-    if (list === undefined || !Array.isArray(value)) return String(value);
+    if (list === undefined || !Array.isArray(value)) return toText(value);
     return new Intl.ListFormat(language, { type: list }).format(value as string[]);
   });
+}
+
+/** Texts, numbers and truth values are what texts are filled with; whatever else is shown as JavaScript would. */
+function toText(value: unknown): string {
+  return typeof value === 'string' ? value : `${value as number}`;
 }
 
 function find(texts: Branch | undefined, key: string): string | Branch | undefined {
