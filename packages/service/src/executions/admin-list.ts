@@ -2,23 +2,21 @@ import type { Database, Queryable } from '@millrace/database/database';
 import type { ExecutionStatus } from '@millrace/engine';
 import { keysOfTextsWith } from '@millrace/messages/texts';
 import type { AdminExecutionRow } from './admin-store.ts';
+import { countUncompleted, findUncompletedWalkEnd, walkUncompleted } from './admin-uncompleted-walks.ts';
 import {
   type AdminExecutionFilters,
   countExecutions,
   countKeyed,
-  countUncompleted,
   type ErrorWord,
   estimateExecutions,
   findIdRange,
   findKeyedWalkEnd,
-  findUncompletedWalkEnd,
   findWalkEnd,
   type IndexedFilter,
   type Walk,
   type WalkEnd,
   walkExecutions,
   walkKeyed,
-  walkUncompleted,
 } from './admin-walks.ts';
 import { readInOrder } from './in-order.ts';
 

@@ -79,7 +79,7 @@ export const MAX_SEARCHED_BYTES = 32 * 1024;
 
 /** Whether a row matches; parameters 5 to 16 are those of {@link valuesOf}. An input is read whole, so
  * large ones, even when compressed, are left out. */
-const FITS = `($5::bigint IS NULL OR workflow_id = $5) AND ($6::text[] IS NULL OR status = ANY ($6))
+export const FITS = `($5::bigint IS NULL OR workflow_id = $5) AND ($6::text[] IS NULL OR status = ANY ($6))
   AND ($7::text IS NULL OR trigger_type = $7) AND ($8::boolean IS NULL OR is_test_mode = $8)
   AND ($9::text IS NULL OR strpos(lower(display_name), lower($9)) > 0)
   AND ($10::timestamptz IS NULL OR created_at >= $10) AND ($11::timestamptz IS NULL OR created_at <= $11)
@@ -92,7 +92,7 @@ const FITS = `($5::bigint IS NULL OR workflow_id = $5) AND ($6::text[] IS NULL O
   AND ($16::text[] IS NULL OR (pg_column_size(input) <= ${MAX_SEARCHED_BYTES} AND EXISTS (
     SELECT FROM unnest($16) AS wanted (part) WHERE strpos(lower(input::text), lower(part)) > 0)))`;
 
-const valuesOf = (filters: AdminExecutionFilters) =>
+export const valuesOf = (filters: AdminExecutionFilters) =>
   [
     filters.workflowId,
     filters.statuses,
@@ -158,7 +158,7 @@ export interface Counted {
   readonly matching: number;
 }
 
-const NOTHING_COUNTED: Counted = { looked: 0, matching: 0 };
+export const NOTHING_COUNTED: Counted = { looked: 0, matching: 0 };
 
 /** Counts along the same index. */
 export async function countExecutions(
@@ -183,12 +183,12 @@ export async function findWalkEnd(
   { way, ...walk }: Walk,
 ): Promise<WalkEnd | undefined> {
   const ends = await tx.query<WalkEnd>(
-    timesOf(`SELECT id FROM executions
+    `${SELECT_TIMES} FROM (SELECT id FROM executions
      WHERE organisation_id = $1 AND id < $2 AND id > $3 AND ($5::bigint IS NULL OR workflow_id = $5)
        AND ($6::text IS NULL OR trigger_type = $6) AND ($7::boolean IS NULL OR is_test_mode)
        AND ($10::bigint IS NULL OR api_key_id = $10)
        AND ($8::timestamptz IS NULL OR created_at >= $8) AND ($9::timestamptz IS NULL OR created_at <= $9)
-     ORDER BY id DESC OFFSET $4 - 1 LIMIT 2`),
+     ORDER BY id DESC OFFSET $4 - 1 LIMIT 2) w`,
     [
       organisationId,
       walk.belowId,
@@ -206,12 +206,11 @@ export async function findWalkEnd(
 }
 
 /**
- * Of the ids that `ids` selects. Most ids are passed over, for which an index is enough: a row may lie in a page of its own. No join, which could
+ * Of the ids `w`. Most ids are passed over, for which an index is enough: a row may lie in a page of its own. No join, which could
  * be planned the other way around, with a search for each execution.
  */
-function timesOf(ids: string): string {
-  return `SELECT w.id, (SELECT e.created_at FROM executions e WHERE e.id = w.id) AS created_at FROM (${ids}) w`;
-}
+export const SELECT_TIMES =
+  'SELECT w.id, (SELECT e.created_at FROM executions e WHERE e.id = w.id) AS created_at';
 
 export interface WalkEnd {
   readonly id: number;
@@ -219,70 +218,8 @@ export interface WalkEnd {
 }
 
 /** The last row that was checked, if another follows: a scan that checked just as many as there are has reached the end. */
-function endBeforeMore([last, next]: readonly WalkEnd[]): WalkEnd | undefined {
+export function endBeforeMore([last, next]: readonly WalkEnd[]): WalkEnd | undefined {
   return next === undefined ? undefined : last;
-}
-
-/** The newest of those with one of the statuses: an index scan for each that is wanted, because each takes time to plan. */
-function downUncompleted(columns: string, { statuses }: AdminExecutionFilters): string {
-  const scans = (statuses ?? []).map(
-    (status) => `(SELECT ${columns} FROM executions
-       WHERE organisation_id = $1 AND status = '${status}' AND id < $2 AND id > $3 ORDER BY id DESC LIMIT $4)`,
-  );
-  return `SELECT * FROM (${scans.join(' UNION ALL ')}) scanned ORDER BY id DESC LIMIT $4`;
-}
-
-/**
- * The same over the index of executions that aren't completed, which is small compared with a long history: one scan per
- * status, merged by id. Each has its own order and limit, because otherwise PostgreSQL doesn't merge scans through row-level
- * security but sorts everything. Only for statuses without `completed`.
- */
-export async function walkUncompleted(
-  tx: Queryable,
-  organisationId: number,
-  filters: AdminExecutionFilters,
-  walk: Walk,
-): Promise<AdminExecutionRow[]> {
-  return tx.query<AdminExecutionRow>(
-    `SELECT ${ITEM_COLUMNS}
-     FROM (
-       SELECT * FROM (${downUncompleted('*', filters)}) looked
-       WHERE ${FITS}
-       ORDER BY id DESC LIMIT $17
-     ) e LEFT JOIN workflows w ON w.id = e.workflow_id AND w.organisation_id = e.organisation_id
-     ORDER BY e.id DESC`,
-    [organisationId, walk.belowId, walk.aboveId, walk.maxLooked, ...valuesOf(filters), walk.wanted],
-  );
-}
-
-/** Counts along that index. */
-export async function countUncompleted(
-  tx: Queryable,
-  organisationId: number,
-  filters: AdminExecutionFilters,
-  walk: Omit<Walk, 'wanted'>,
-): Promise<Counted> {
-  const [row] = await tx.query<Counted>(
-    `SELECT count(*) AS looked, count(*) FILTER (WHERE ${FITS}) AS matching
-     FROM (${downUncompleted('*', filters)}) looked`,
-    [organisationId, walk.belowId, walk.aboveId, walk.maxLooked, ...valuesOf(filters)],
-  );
-  return row ?? NOTHING_COUNTED;
-}
-
-/** Where that scan stopped before everything was checked; undefined if it reached the end. */
-export async function findUncompletedWalkEnd(
-  tx: Queryable,
-  organisationId: number,
-  filters: AdminExecutionFilters,
-  walk: Walk,
-): Promise<WalkEnd | undefined> {
-  // Each status is read one row further than the scan went.
-  const ends = await tx.query<WalkEnd>(
-    timesOf(`SELECT id FROM (${downUncompleted('id', filters)}) looked OFFSET $4 - 2 LIMIT 2`),
-    [organisationId, walk.belowId, walk.aboveId, walk.maxLooked + 1],
-  );
-  return endBeforeMore(ends);
 }
 
 /** The rows that a scan of one value of search keys checks. */
