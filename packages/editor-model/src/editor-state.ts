@@ -32,7 +32,7 @@ export type Size = {
   readonly height: number;
 };
 
-/** A note on the canvas; kept in the flow's `settings.notes` and never executed. */
+/** A note on the canvas; kept as `notes` in the settings of the flow, and never executed. */
 export type StickyNote = {
   readonly id: string;
   readonly text: string;

@@ -18,9 +18,11 @@ export async function writeWhole<T>(path: string, write: (out: Writable) => Prom
     const file = await open(unfinished, 'wx', 0o600).catch(notWritten);
     // Syncs the file before it closes it.
     const out = file.createWriteStream({ flush: true });
-    const result = await write(out).catch((error: NodeJS.ErrnoException) =>
-      error.code === 'ENOSPC' || error.code === 'EIO' ? notWritten(error) : Promise.reject(error),
-    );
+    const result = await write(out).catch((error: NodeJS.ErrnoException) => {
+      // Whoever fails before the first byte leaves it open.
+      out.destroy();
+      return error.code === 'ENOSPC' || error.code === 'EIO' ? notWritten(error) : Promise.reject(error);
+    });
     await rename(unfinished, path).catch(notWritten);
     await using folder = await open(dirname(path), 'r');
     await folder.sync();

@@ -1,3 +1,4 @@
+import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
 import { chain, post, set } from './support/client.ts';
 import { finished, readExecution } from './support/ledger.ts';
@@ -11,6 +12,8 @@ const world = useWorld();
 /** So short that it ends soon when the worker is stopped or computes. */
 const SHORT_LEASE = { MILLRACE_LEASE_MS: '1000', MILLRACE_HEARTBEAT_MS: '200' };
 
+/** The command whose node the module below can change: a bundle has nodes of its own. */
+const SOURCES = fileURLToPath(new URL('../../src/cli.ts', import.meta.url));
 /** Gives `core.set` a value that makes it compute. */
 const STALLING_NODE = `--import=${new URL('support/stalling-node.ts', import.meta.url).href}`;
 
@@ -89,7 +92,9 @@ it.each([1, 2])(
     const stalling = await client.createWorkflow('stalling', steps);
     const hold = receiver.hold(`/beside-${count}`, 100);
     const environment = { ...SHORT_LEASE, NODE_OPTIONS: STALLING_NODE };
-    const workers = await Promise.all(Array.from({ length: count }, () => world().worker(environment)));
+    const workers = await Promise.all(
+      Array.from({ length: count }, () => world().worker(environment, SOURCES)),
+    );
     await warmUp(world(), client, count);
     const id = await client.accept(bystander, `beside ${count}`);
     await receiver.arrival(`/beside-${count}`, 1);

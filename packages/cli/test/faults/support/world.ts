@@ -63,8 +63,8 @@ export class World {
   }
 
   /** Starts `millrace worker` and waits until it has a lease in the database. */
-  async worker(environment: Environment = {}): Promise<ServiceProcess> {
-    const worker = await this.spawn('worker', environment);
+  async worker(environment: Environment = {}, entry?: string): Promise<ServiceProcess> {
+    const worker = await this.spawn('worker', environment, entry);
     await until(`a lease of worker ${worker.pid}`, async () => {
       return !worker.isRunning || (await this.leaseOf(worker)) !== null;
     });
