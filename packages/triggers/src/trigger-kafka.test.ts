@@ -38,7 +38,7 @@ test.each<[string, JsonObject, readonly string[]]>([
   ['a name that no topic has', { topics: ['orders', 'orders-*'] }, ['/topics/1', 'begins with ^']],
   ['no regular expression', { topics: ['^orders-('] }, ['/topics/0', 'is not a regular expression']],
   ['a pattern that looks ahead', { topics: ['^(?!a).*'] }, ['/topics/0', 'not supported']],
-  ['a pattern of much work', { topics: ['^(?:[a-z]{20}x){40}'] }, ['/topics/0', 'is too large']],
+  ['a pattern of much work', { topics: ['^(?:abcdefghijk){200}'] }, ['/topics/0', 'is too large']],
   ['an empty topic', { topics: ['a', ''] }, ['/topics/1', 'at least 1 character']],
   ['a long group', { group: 'x'.repeat(250) }, ['/group', 'at most 249 characters']],
   ['another beginning', { existing: 'end' }, ['/existing', 'must be one of']],
