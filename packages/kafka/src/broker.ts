@@ -140,8 +140,8 @@ export class BrokerConnection {
   }
 
   /** @throws ServiceError kafka_connection_failed */
-  async call<Answer>(request: Request<Answer>, waitMs = 0): Promise<Answer> {
-    const { answer, release } = await this.#send(request, { waitMs, maxBytes: MAX_ANSWER_BYTES, gate: null });
+  async call<Answer>(request: Request<Answer>, waitMs = 0, maxBytes = MAX_ANSWER_BYTES): Promise<Answer> {
+    const { answer, release } = await this.#send(request, { waitMs, maxBytes, gate: null });
     release();
     return answer;
   }

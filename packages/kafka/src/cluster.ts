@@ -1,14 +1,17 @@
 import { HttpClientError, ServiceError } from '@millrace/engine';
 import { message } from '@millrace/messages';
 import { BrokerConnection, type BrokerOptions } from './broker.ts';
-import { check, nameOf, refusal } from './errors.ts';
-import { type BrokerAddress, findCoordinator, metadata } from './protocol/metadata.ts';
+import { CODE, check, nameOf, refusal } from './errors.ts';
+import { type BrokerAddress, findCoordinator, type Metadata, metadata } from './protocol/metadata.ts';
 import { TokenSource } from './token.ts';
+import type { TopicChoice } from './topics.ts';
 
 /** Brokers that are connected to at once: leaders of what is read. */
 const MAX_CONNECTIONS = 50;
 /** Partitions that one consumer reads, or a producer chooses from. */
 const MAX_PARTITIONS = 1_000;
+/** Largest list of all topics of a cluster: some 80,000 partitions. */
+const MAX_LIST_BYTES = 4 * 1024 * 1024;
 
 /** Leaders of the partitions of a topic, by partition; -1 where there is none at the moment. */
 export type Leaders = ReadonlyMap<string, ReadonlyMap<number, number>>;
@@ -58,15 +61,44 @@ export class KafkaCluster {
    * @throws ServiceError kafka_topic_not_found, kafka_not_authorized, kafka_refused, kafka_too_many_partitions
    */
   async leaders(topics: readonly string[]): Promise<Leaders> {
-    const found = await this.#first.call(metadata(this.#first.version('metadata'), topics));
+    return this.#leadersOf(await this.#describe(topics), topics);
+  }
+
+  /**
+   * Asks where the topics are that are chosen by name or by pattern.
+   * @throws ServiceError as {@link leaders}, kafka_too_many_topics
+   */
+  async leadersOf(choice: TopicChoice): Promise<Leaders> {
+    if (choice.patterns.length === 0) return await this.leaders(choice.names);
+    const found = await this.#describe(null);
+    // A topic that is being made or deleted is read once it is there.
+    const there = found.topics.filter(({ error, isInternal }) => error === CODE.none && !isInternal);
+    const matching = await choice.matching(there.map(({ name }) => name).toSorted());
+    return this.#leadersOf(found, [...new Set([...choice.names, ...matching])]);
+  }
+
+  /** Partitions of topics; what isn't there has none. @throws ServiceError kafka_* */
+  async partitionCounts(topics: readonly string[]): Promise<ReadonlyMap<string, number>> {
+    const found = await this.#describe(topics);
+    return new Map(found.topics.map(({ name, partitions }) => [name, partitions.length]));
+  }
+
+  async #describe(topics: readonly string[] | null): Promise<Metadata> {
+    const request = metadata(this.#first.version('metadata'), topics);
+    const found = await (topics === null
+      ? this.#first.call(request, 0, MAX_LIST_BYTES)
+      : this.#first.call(request));
     this.#addresses = found.brokers;
+    return found;
+  }
+
+  #leadersOf(found: Metadata, topics: readonly string[]): Leaders {
+    const described = new Map(found.topics.map((topic) => [topic.name, topic]));
     const leaders = new Map<string, ReadonlyMap<number, number>>();
-    for (const { error, name, partitions } of found.topics) {
+    for (const name of topics) {
+      const { error, partitions } = described.get(name) ?? { error: CODE.unknownTopic, partitions: [] };
       check(error, { where: this.where, subject: name });
       leaders.set(name, new Map(partitions.map(({ index, leader }) => [index, leader])));
-    }
-    for (const topic of topics) {
-      if (!leaders.has(topic)) throw refusal(3, { where: this.where, subject: topic });
     }
     const count = [...leaders.values()].reduce((sum, { size }) => sum + size, 0);
     if (count <= MAX_PARTITIONS) return leaders;

@@ -7,16 +7,22 @@ import { GroupMember } from './member.ts';
 import { EARLIEST, type FetchedPartition, fetchMessages, LATEST, listOffsets } from './protocol/data.ts';
 import type { Offsets } from './protocol/group.ts';
 import { type KafkaRecord, readRecords, type Step } from './records.ts';
+import { TopicChoice } from './topics.ts';
 
 export interface ConsumerOptions {
   readonly group: string;
   /** Stays the same on each connection. */
   readonly instanceId: string;
+  /** Names, and patterns that begin with `^`. */
   readonly topics: readonly string[];
   /** Where partitions are begun of which the group has read nothing. */
   readonly existing: 'skip' | 'start';
   /** Partitions that each topic had before: those that were added since are read from their beginning. */
   readonly known: ReadonlyMap<string, number>;
+  /** Whether these are all topics that the patterns matched then, so that others were made since: those are read from their beginning, too. */
+  readonly isKnownWhole?: boolean;
+  /** Between looks for topics and partitions that were added. Default: a minute. */
+  readonly lookMs?: number;
 }
 
 export interface KafkaMessage extends KafkaRecord {
@@ -28,8 +34,9 @@ export interface KafkaMessage extends KafkaRecord {
 const WAIT_MS = 2_000;
 const FETCH_BYTES = 1024 * 1024;
 const PARTITION_BYTES = 256 * 1024;
-/** Between looks for partitions that were added. */
 const LOOK_MS = 60_000;
+/** Until the next look, where a topic is gone. */
+const LEFT_MS = 1_000;
 
 /** Messages of one partition, as they were fetched. */
 interface Part {
@@ -53,6 +60,10 @@ export class KafkaConsumer {
   readonly #options: ConsumerOptions;
   readonly #gate = new Gate();
   readonly #member: GroupMember;
+  readonly #choice: TopicChoice;
+  /** As in the options, and then as of the last time that the group was joined. */
+  #known: ReadonlyMap<string, number>;
+  #isKnownWhole: boolean;
   #leaders: Leaders = new Map();
   #counts = '';
   #lookAt = 0;
@@ -69,10 +80,17 @@ export class KafkaConsumer {
   #wake: (() => void) | null = null;
   #isDue = false;
 
-  private constructor(cluster: KafkaCluster, options: ConsumerOptions, member: GroupMember) {
+  private constructor(
+    cluster: KafkaCluster,
+    options: ConsumerOptions,
+    { member, choice }: { readonly member: GroupMember; readonly choice: TopicChoice },
+  ) {
     this.#cluster = cluster;
     this.#options = options;
     this.#member = member;
+    this.#choice = choice;
+    this.#known = options.known;
+    this.#isKnownWhole = options.isKnownWhole ?? false;
   }
 
   /**
@@ -81,9 +99,10 @@ export class KafkaConsumer {
    */
   static async open(cluster: KafkaCluster, options: ConsumerOptions): Promise<KafkaConsumer> {
     const { group, instanceId, topics } = options;
+    const choice = new TopicChoice(topics);
     let note = (): void => undefined;
-    const member = await GroupMember.open(cluster, { group, instanceId, topics, onChange: () => note() });
-    const consumer = new KafkaConsumer(cluster, options, member);
+    const member = await GroupMember.open(cluster, { group, instanceId, onChange: () => note() });
+    const consumer = new KafkaConsumer(cluster, options, { member, choice });
     note = () => consumer.#note();
     try {
       await consumer.#join();
@@ -102,7 +121,7 @@ export class KafkaConsumer {
   /**
    * Waits for messages. What was given out before has to be committed first.
    * @param maxBytes of their keys, values and headers; one may be larger
-   * @returns nothing if partitions were added
+   * @returns nothing if topics or partitions were added or are gone
    * @throws ServiceError kafka_*, HttpClientError
    */
   async next(max: number, maxBytes: number): Promise<readonly KafkaMessage[]> {
@@ -158,6 +177,8 @@ export class KafkaConsumer {
       }
     }
     await this.#begin(wanted);
+    this.#known = new Map(Object.entries(this.partitions));
+    this.#isKnownWhole = true;
   }
 
   /** Where to begin is kept at once: what is sent before the first message was started would else be missed after a failure. */
@@ -171,8 +192,8 @@ export class KafkaConsumer {
   }
 
   #beginningOf(topic: string, partition: number): number {
-    const known = this.#options.known.get(topic);
-    const isAdded = known !== undefined && partition >= known;
+    const known = this.#known.get(topic);
+    const isAdded = known === undefined ? this.#isKnownWhole : partition >= known;
     return isAdded || this.#options.existing === 'start' ? EARLIEST : LATEST;
   }
 
@@ -183,9 +204,9 @@ export class KafkaConsumer {
   }
 
   async #readLeaders(): Promise<void> {
-    this.#leaders = await this.#cluster.leaders(this.#options.topics);
+    this.#leaders = await this.#cluster.leadersOf(this.#choice);
     this.#counts = JSON.stringify(Object.entries(this.partitions).toSorted(([a], [b]) => (a < b ? -1 : 1)));
-    this.#lookAt = performance.now() + LOOK_MS;
+    this.#lookAt = performance.now() + (this.#options.lookMs ?? LOOK_MS);
   }
 
   /** Asks each leader that has nothing to answer yet for the partitions that it leads. */
@@ -249,9 +270,18 @@ export class KafkaConsumer {
       // Where to go on is found when it is this one's turn.
       return [{ topic, partition, steps: this.#searched(topic, partition, from) }];
     }
+    if (error === CODE.unknownTopic && !this.#choice.names.includes(topic)) return this.#leave(topic);
     check(error, { where, subject: topic });
     if (records === null || records.byteLength === 0) return [];
     return [{ topic, partition, steps: readRecords(records, from, aborted) }];
+  }
+
+  /** A topic that a pattern found is gone: joins without it, or with it if brokers still list it then. */
+  #leave(topic: string): Part[] {
+    this.#positions.delete(topic);
+    this.#counts = '';
+    this.#lookAt = Math.min(this.#lookAt, performance.now() + LEFT_MS);
+    return [];
   }
 
   /** What was to be read is gone: goes on with the nearest that there is. */
@@ -328,7 +358,10 @@ export class KafkaConsumer {
     if (!this.#isDue) {
       const { promise, resolve } = Promise.withResolvers<void>();
       this.#wake = resolve;
+      // Without a partition no broker answers, and new ones would go unnoticed.
+      const timer = setTimeout(resolve, Math.max(0, this.#lookAt - performance.now())).unref();
       await promise;
+      clearTimeout(timer);
       this.#wake = null;
     }
     this.#isDue = false;

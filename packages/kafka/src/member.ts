@@ -33,7 +33,6 @@ export interface MemberOptions {
   readonly group: string;
   /** Stays the same on each connection, so that a new one takes over at once what a dead one has. */
   readonly instanceId: string;
-  readonly topics: readonly string[];
   /** Called when the group is to be joined again, or the membership has ended. */
   readonly onChange: () => void;
 }
@@ -88,7 +87,7 @@ export class GroupMember {
     return this.#ended;
   }
 
-  /** Joins, or joins again. @returns what this member is to read. @throws ServiceError kafka_* */
+  /** Joins, or joins again, to read these topics. @returns what this member is to read. @throws ServiceError kafka_* */
   async join(leaders: Leaders): Promise<Assignment> {
     this.#state = 'joining';
     for (let times = 0; times < MAX_JOINS; times += 1) {
@@ -135,7 +134,8 @@ export class GroupMember {
 
   /** @returns null if somebody came or went meanwhile */
   async #joinOnce(leaders: Leaders): Promise<Assignment | null> {
-    const { topics, group } = this.#options;
+    const { group } = this.#options;
+    const topics = [...leaders.keys()];
     const wanted = { protocol: ASSIGNOR, topics, sessionMs: SESSION_MS, rebalanceMs: REBALANCE_MS };
     const joined = await this.#coordinator.call(
       joinGroup(this.#isNamed ? 5 : 2, this.#membership, wanted),
@@ -174,8 +174,10 @@ export class GroupMember {
   ): Promise<ReadonlyMap<string, number>> {
     const topics = [...new Set(members.flatMap((member) => member.topics))];
     const others = topics.filter((topic) => !leaders.has(topic));
-    const all = others.length === 0 ? leaders : await this.#cluster.leaders(topics);
-    return new Map([...all].map(([topic, partitions]) => [topic, partitions.size]));
+    const own = [...leaders].map(([topic, partitions]) => [topic, partitions.size] as const);
+    // One may be gone by now, which its members learn when they look next.
+    const more = others.length === 0 ? [] : await this.#cluster.partitionCounts(others);
+    return new Map([...own, ...more]);
   }
 
   async #beat(): Promise<void> {

@@ -136,6 +136,66 @@ test('goes on with the nearest message where the one it wants is gone', async ()
   expect(await next).toMatchObject([{ offset: 5 }]);
 });
 
+describe('topics by patterns', () => {
+  const by = (more: Partial<ConsumerOptions> = {}) => consumer({ topics: ['^shop-[a-z]+$'], ...more });
+
+  test('reads what matches, besides topics by name, and never what belongs to the brokers', async () => {
+    for (const topic of ['shop-osaka', 'shop-1', 'my-shop-a', '__shop', 'shop-kyoto']) {
+      cluster.topic(topic);
+      cluster.produce(topic, [{ value: topic }]);
+    }
+    cluster.produce('orders', [{ value: 'orders' }]);
+    const one = await by({ topics: ['orders', '^shop-[a-z]+$', '^__'] });
+    expect((await read(one, 3)).toSorted()).toEqual(['orders', 'shop-kyoto', 'shop-osaka']);
+    expect(one.partitions).toEqual({ orders: 4, 'shop-kyoto': 1, 'shop-osaka': 1 });
+  });
+
+  test('finds a topic that is made while it runs, and reads it from its beginning', async () => {
+    // Nothing matches yet: no broker is asked for messages.
+    const one = await by({ existing: 'skip', lookMs: 20 });
+    expect(one.partitions).toEqual({});
+    const next = one.next(50, 1_000_000);
+    cluster.topic('shop-nara');
+    cluster.produce('shop-nara', [{ value: 'first' }]);
+    expect(await next).toEqual([]);
+    expect(one.partitions).toEqual({ 'shop-nara': 1 });
+    expect(await read(one, 1)).toEqual(['first']);
+    // And goes on without one that was deleted.
+    cluster.topic('shop-kobe');
+    cluster.produce('shop-kobe', [{ value: 'other' }]);
+    cluster.deleteTopic('shop-nara');
+    expect(await read(one, 1)).toEqual(['other']);
+    expect(one.partitions).toEqual({ 'shop-kobe': 1 });
+  });
+
+  test.each([
+    ['was made since', true, ['a', 'b']],
+    ['only matches by now', false, ['b']],
+  ])('begins with a topic that %s', async (_what, isKnownWhole, expected) => {
+    cluster.topic('shop-osaka');
+    cluster.topic('shop-nara');
+    cluster.produce('shop-nara', [{ value: 'a' }]);
+    const one = await by({ existing: 'skip', known: new Map([['shop-osaka', 1]]), isKnownWhole });
+    cluster.produce('shop-nara', [{ value: 'b' }]);
+    expect(await read(one, expected.length)).toEqual(expected);
+  });
+
+  test('counts partitions of what other members read, also of topics that are gone', async () => {
+    const connected = await connect();
+    expect(Object.fromEntries(await connected.partitionCounts(['orders', 'gone']))).toEqual({
+      orders: 4,
+      gone: 0,
+    });
+    connected.close();
+  });
+
+  test('refuses more topics than one trigger reads', async () => {
+    for (let at = 0; at < 201; at += 1)
+      cluster.topic(`shop-a${String.fromCodePoint(0x61 + (at % 26))}${'z'.repeat(at)}`);
+    await expect(by()).rejects.toMatchObject({ code: 'kafka_too_many_topics' });
+  });
+});
+
 test('shares partitions with another member, and takes them back when it leaves', async () => {
   const one = await consumer();
   const reading = read(one, 4);

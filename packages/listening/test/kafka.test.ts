@@ -193,3 +193,17 @@ test.each<[string, JsonObject, JsonObject, () => void]>([
   expect(is_told).toBe(true);
   expect(last_error).not.toContain('canary');
 });
+
+test('reads topics by a pattern, and those that were made while nobody listened from their beginning', async () => {
+  cluster.topic('shop-osaka');
+  cluster.produce('shop-osaka', [{ value: 'before' }]);
+  const listener = await world.listener();
+  const id = await reader({ topics: ['^shop-'] });
+  await expect.poll(() => cluster.committed('shop', 'shop-osaka'), PATIENCE).toBe(1);
+  await listener.stop();
+  cluster.topic('shop-nara');
+  cluster.produce('shop-nara', [{ value: 'first' }]);
+  await world.listener();
+  await world.startedOf(id, 1);
+  expect(await texts(id)).toEqual(['first']);
+});

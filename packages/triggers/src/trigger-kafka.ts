@@ -3,6 +3,7 @@ import { credentialProperty } from '@millrace/node-kit/credential-property';
 import { checkedNode } from '@millrace/node-kit/define';
 import { Type } from 'typebox';
 import { existingProperty, namesProperty } from './listening/config.ts';
+import { findTopicFaults } from './listening/kafka-topics.ts';
 
 const MESSAGE = {
   topic: 'orders',
@@ -29,7 +30,11 @@ export const triggerKafka = checkedNode({
   kind: 'trigger',
   properties: {
     credential_id: credentialProperty(['kafka'], 'Credential', 'The cluster.'),
-    topics: namesProperty('Topics', 'Their names. They have to exist.', 'orders'),
+    topics: namesProperty(
+      'Topics',
+      'Names of topics, which have to exist, or patterns for names: regular expressions that begin with ^, such as ^orders-. Topics that are made later and match are read within a minute, from their beginning. A $ at the end of a pattern compares whole names.',
+      'orders',
+    ),
     group: Type.String({
       title: 'Consumer group',
       description:
@@ -44,6 +49,7 @@ export const triggerKafka = checkedNode({
     ),
   },
   required: ['topics'],
+  findFaults: findTopicFaults,
   form: {
     main: ['credential_id', 'topics', 'group', 'existing'],
     sections: [],
@@ -55,6 +61,7 @@ export const triggerKafka = checkedNode({
     'msk',
     'stream',
     'topic',
+    'topic pattern',
     'consumer',
     'queue',
     'message',
@@ -66,6 +73,12 @@ export const triggerKafka = checkedNode({
       config: { credential_id: 3, topics: ['orders'] },
       trigger: MESSAGE,
       expect: { output: { data: MESSAGE } },
+    },
+    {
+      title: 'The orders of all shops, each of which has a topic of its own',
+      config: { credential_id: 3, topics: ['^orders-[a-z]+$'] },
+      trigger: { ...MESSAGE, topic: 'orders-osaka' },
+      expect: { output: { data: { ...MESSAGE, topic: 'orders-osaka' } } },
     },
   ],
   listening: {

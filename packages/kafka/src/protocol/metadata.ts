@@ -8,6 +8,8 @@ export interface BrokerAddress {
 export interface TopicMetadata {
   readonly error: number;
   readonly name: string;
+  /** Whether it is one of the brokers' own, such as the offsets of groups. */
+  readonly isInternal: boolean;
   readonly partitions: readonly { readonly index: number; readonly leader: number }[];
 }
 
@@ -16,12 +18,13 @@ export interface Metadata {
   readonly topics: readonly TopicMetadata[];
 }
 
-/** Where topics are. None is made by asking, unless the broker is too old to be told. */
-export function metadata(version: number, topics: readonly string[]): Request<Metadata> {
+/** Where topics are; null asks for all of them. None is made by asking, unless the broker is too old to be told. */
+export function metadata(version: number, topics: readonly string[] | null): Request<Metadata> {
   return {
     ...{ api: 'metadata', version },
     write: (writer) => {
-      writer.array(topics, (topic) => writer.string(topic));
+      if (topics === null) writer.int32(-1);
+      else writer.array(topics, (topic) => writer.string(topic));
       if (version >= 4) writer.int8(0);
     },
     read: (reader) => {
@@ -37,7 +40,7 @@ export function metadata(version: number, topics: readonly string[]): Request<Me
       const found = reader.array(() => {
         const error = reader.int16();
         const name = reader.text();
-        reader.int8();
+        const isInternal = reader.int8() !== 0;
         const partitions = reader.array(() => {
           reader.int16();
           const partition = { index: reader.int32(), leader: reader.int32() };
@@ -45,7 +48,7 @@ export function metadata(version: number, topics: readonly string[]): Request<Me
           reader.array(() => reader.int32());
           return partition;
         });
-        return { error, name, partitions };
+        return { error, name, isInternal, partitions };
       });
       return { brokers: new Map(brokers), topics: found };
     },

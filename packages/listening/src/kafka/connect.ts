@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { isJsonObject, type JsonObject, type JsonValue, type ListenSourceOf } from '@millrace/engine';
 import { KafkaCluster } from '@millrace/kafka/cluster';
 import { KafkaConsumer, type KafkaMessage } from '@millrace/kafka/consumer';
@@ -16,29 +17,35 @@ export async function connectToKafka(context: Context): Promise<Connection> {
   const { source, credentials, sockets, signal, name, position } = context;
   const credential = await credentials.open(source.credentialId, { types: ['kafka'] });
   const cluster = await KafkaCluster.open({ sockets, credential, signal });
+  const patterns = source.topics.filter((each) => each.startsWith('^'));
   try {
     const consumer = await KafkaConsumer.open(cluster, {
       group: source.group === '' ? name : source.group,
       instanceId: name,
       ...{ topics: source.topics, existing: source.existing, known: partitionsIn(position) },
+      isKnownWhole: patterns.length > 0 && isDeepStrictEqual(patterns, patternsIn(position)),
     });
-    return new TopicReader(consumer);
+    return new TopicReader(consumer, patterns);
   } catch (error) {
     cluster.close();
     throw error;
   }
 }
 
-/** What is kept here is how many partitions there are; where reading goes on is kept by the group. */
+/** What is kept here is how many partitions there are of what, by which patterns; where reading goes on is kept by the group. */
 class TopicReader implements Connection {
   readonly #consumer: KafkaConsumer;
 
-  constructor(consumer: KafkaConsumer) {
+  readonly #patterns: readonly string[];
+
+  constructor(consumer: KafkaConsumer, patterns: readonly string[]) {
     this.#consumer = consumer;
+    this.#patterns = patterns;
   }
 
   get position(): JsonValue {
-    return { partitions: this.#consumer.partitions };
+    const { partitions } = this.#consumer;
+    return this.#patterns.length === 0 ? { partitions } : { partitions, patterns: this.#patterns };
   }
 
   async next(): Promise<Batch> {
@@ -95,6 +102,10 @@ function textOrBase64(bytes: Buffer | null): JsonValue {
 function timeOf(timestamp: number): string | null {
   const time = new Date(timestamp);
   return Number.isNaN(time.getTime()) ? null : time.toISOString();
+}
+
+function patternsIn(position: JsonValue): JsonValue {
+  return (isJsonObject(position) ? position.patterns : undefined) ?? [];
 }
 
 function partitionsIn(position: JsonValue): ReadonlyMap<string, number> {

@@ -250,7 +250,8 @@ export class KafkaTestCluster {
   }
 
   #metadata(version: number, input: In, error: number): Out {
-    const wanted = input.list(() => input.str() ?? '');
+    const named = input.nullableList(() => input.str() ?? '');
+    const wanted = named ?? [...this.#topics.keys()];
     const out = version >= 3 ? new Out().i32(0) : new Out();
     out.list(this.#servers.keys(), (id) => out.i32(id).str(this.advertised).i32(this.port(id)).str(null));
     out.str('test-cluster').i32(0);
@@ -259,7 +260,7 @@ export class KafkaTestCluster {
       out
         .i16(partitions === undefined ? 3 : error)
         .str(topic)
-        .i8(0);
+        .i8(topic.startsWith('__') ? 1 : 0);
       out.list((partitions ?? []).keys(), (index) => {
         const leader = index % this.#servers.length;
         out.i16(0).i32(index).i32(leader);

@@ -82,6 +82,11 @@ export class In {
     return length < 0 ? null : this.#bytes.subarray(this.#step(length), this.#at);
   }
 
+  nullableList<Item>(read: () => Item): Item[] | null {
+    const count = this.i32();
+    return count < 0 ? null : Array.from({ length: count }, read);
+  }
+
   list<Item>(read: () => Item): Item[] {
     return Array.from({ length: Math.max(0, this.i32()) }, read);
   }
