@@ -1,5 +1,7 @@
-import type { JsonObject, JsonValue } from '@millrace/engine';
+import type { HttpClient, JsonObject, JsonValue } from '@millrace/engine';
 import { importWorkflow } from '@millrace/importer';
+import { createWorker } from '@millrace/runtime/worker';
+import { createTestServices } from '@millrace/testing/service';
 import { expect } from 'vitest';
 import type { ExecutionBody } from '../../../runtime/test/worker/service-with-worker.ts';
 import type { World } from './world.ts';
@@ -39,6 +41,54 @@ export async function runElsewhere(
     key: world.key,
     body: JSON.parse(text) as JsonObject,
   });
+  expect(created.status, created.text).toBe(201);
+  expect(created.json.problems).toEqual([]);
+  const execution = await world.finished(await world.execute(created.json.id, input));
+  expect(execution.error, JSON.stringify(execution.error)).toBeUndefined();
+  return execution;
+}
+
+/**
+ * Puts a worker in place of the world's that reaches services on the Internet in the world outside of the tests, at a path that begins
+ * with their host: operations of connectors know no other address.
+ * @returns stops it
+ */
+export async function reachServices(world: World): Promise<() => Promise<void>> {
+  const { deps, worker: first } = world.service;
+  const http = (organisationId: number): HttpClient => {
+    const client = deps.egress.http(organisationId);
+    return {
+      send: (request, ...rest) =>
+        client.send({ ...request, url: request.url.replace(/^https:\//, world.outside.url) }, ...rest),
+    };
+  };
+  const egress = Object.create(deps.egress, { http: { value: http } }) as typeof deps.egress;
+  const { services, slots } = createTestServices({ ...deps, egress });
+  const worker = createWorker({ ...deps, http, services, slots });
+  await first?.stop();
+  await worker.start();
+  return async () => {
+    await worker.stop();
+    await services.close();
+  };
+}
+
+/** Imports a workflow, with a credential for all of its calls, and runs it by such a worker. */
+export async function runConnected(
+  world: World,
+  original: JsonValue,
+  credential: number,
+  input: JsonValue = {},
+): Promise<ExecutionBody> {
+  const read = importWorkflow(original, { limits: { nodes: 200, depth: 100 }, name: 'x' });
+  if ('fault' in read) throw new Error(read.fault.code);
+  expect(read.result.outcomes.filter(({ kind }) => kind === 'dropped')).toEqual([]);
+  const text = JSON.stringify(read.result.workflow).replaceAll(
+    '"credential_id":0',
+    `"credential_id":${credential}`,
+  );
+  const body = JSON.parse(text) as JsonObject;
+  const created = await world.service.api('POST', '/workflows', { key: world.key, body });
   expect(created.status, created.text).toBe(201);
   expect(created.json.problems).toEqual([]);
   const execution = await world.finished(await world.execute(created.json.id, input));

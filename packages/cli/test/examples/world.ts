@@ -44,8 +44,8 @@ export interface World {
   addCredential(type: CredentialType, fields: JsonObject): Promise<number>;
   /** A chat credential for an incoming webhook of Mattermost, served by `outside` as `POST /hooks/<name>`. */
   addChat(name: string): Promise<number>;
-  /** A bearer credential with {@link TOKEN} for `outside`. */
-  addToken(): Promise<number>;
+  /** A bearer credential with {@link TOKEN} for `outside`, or for the hosts named. */
+  addToken(...hosts: readonly string[]): Promise<number>;
   addMail(): Promise<number>;
   /** A customer's database and the credential for it. */
   addDatabase(): Promise<{ readonly id: number; readonly db: Database }>;
@@ -137,7 +137,8 @@ export async function openWorld(overrides: TestOverrides = {}): Promise<World> {
         base_url: outside.url,
         webhook_url: `${outside.url}/hooks/${name}`,
       }),
-    addToken: () => storeCredential('bearer', { token: TOKEN }, [new URL(outside.url).host]),
+    addToken: (...hosts) =>
+      storeCredential('bearer', { token: TOKEN }, hosts.length === 0 ? [new URL(outside.url).host] : hosts),
     addMail: () => storeCredential('smtp', { ...mail.credential }),
     async addDatabase() {
       const database = await createTestDatabase();
