@@ -1,15 +1,15 @@
 import type { JsonObject } from '@millrace/engine';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
-import { reachServices, runConnected, runElsewhere } from './imported-run.ts';
+import { type Connections, reachServices, runConnected, runElsewhere } from './imported-run.ts';
 import { type OriginalLink, type OriginalNode, originalOf } from './n8n-original.ts';
 import { openWorld, TOKEN, type World } from './world.ts';
 
 let world: World;
-let mails = 0;
+let mails: Connections;
 let stop: () => Promise<void>;
 beforeAll(async () => {
   world = await openWorld();
-  mails = await world.addToken('gmail.googleapis.com', 'graph.microsoft.com', 'files.example.com');
+  mails = { service: await world.addToken('gmail.googleapis.com', 'graph.microsoft.com') };
   stop = await reachServices(world);
 });
 afterAll(async () => {
@@ -18,7 +18,15 @@ afterAll(async () => {
 });
 beforeEach(() => world.outside.forget());
 
-const VERSIONS = { code: 2, set: 3.4, httpRequest: 4.2, gmail: 2.1, microsoftOutlook: 2, if: 2.2, extractFromFile: 1 };
+const VERSIONS = {
+  code: 2,
+  set: 3.4,
+  httpRequest: 4.2,
+  gmail: 2.1,
+  microsoftOutlook: 2,
+  if: 2.2,
+  extractFromFile: 1,
+};
 
 function chain(...nodes: readonly OriginalNode[]): JsonObject {
   const all: OriginalNode[] = [['Start', 'manualTrigger'], ...nodes];

@@ -73,25 +73,46 @@ export async function reachServices(world: World): Promise<() => Promise<void>> 
   };
 }
 
-/** Imports a workflow, with a credential for all of its calls, and runs it by such a worker. */
-export async function runConnected(
+/** Credentials of an imported workflow: of services that are called, and of models. */
+export interface Connections {
+  readonly service: number;
+  readonly model?: number;
+  readonly vars?: JsonObject;
+}
+
+/** Imports and stores a workflow, with credentials for all of its calls. @returns its id */
+export async function storeConnected(
   world: World,
   original: JsonValue,
-  credential: number,
-  input: JsonValue = {},
-): Promise<ExecutionBody> {
+  { service, model = 0, vars = {} }: Connections,
+  more: JsonObject = {},
+): Promise<number> {
   const read = importWorkflow(original, { limits: { nodes: 200, depth: 100 }, name: 'x' });
   if ('fault' in read) throw new Error(read.fault.code);
   expect(read.result.outcomes.filter(({ kind }) => kind === 'dropped')).toEqual([]);
-  const text = JSON.stringify(read.result.workflow).replaceAll(
-    '"credential_id":0',
-    `"credential_id":${credential}`,
-  );
-  const body = JSON.parse(text) as JsonObject;
+  const body = JSON.parse(
+    JSON.stringify({ ...read.result.workflow, ...more }),
+    function connect(this: object, name: string, value: unknown) {
+      if (name === 'vars' && typeof value === 'object') return { ...value, ...vars };
+      if (name !== 'credential_id' || value !== 0) return value;
+      return 'model' in this ? model : service;
+    },
+  ) as JsonObject;
   const created = await world.service.api('POST', '/workflows', { key: world.key, body });
   expect(created.status, created.text).toBe(201);
   expect(created.json.problems).toEqual([]);
-  const execution = await world.finished(await world.execute(created.json.id, input));
+  return created.json.id;
+}
+
+/** The same, and runs it by a worker that reaches services. */
+export async function runConnected(
+  world: World,
+  original: JsonValue,
+  connections: Connections,
+  input: JsonValue = {},
+): Promise<ExecutionBody> {
+  const id = await storeConnected(world, original, connections);
+  const execution = await world.finished(await world.execute(id, input));
   expect(execution.error, JSON.stringify(execution.error)).toBeUndefined();
   return execution;
 }

@@ -41,7 +41,7 @@ export interface World {
   readonly outside: Outside;
   readonly mail: MailServer;
   /** Stores a credential and returns its id. */
-  addCredential(type: CredentialType, fields: JsonObject): Promise<number>;
+  addCredential(type: CredentialType, fields: JsonObject, hosts?: readonly string[]): Promise<number>;
   /** A chat credential for an incoming webhook of Mattermost, served by `outside` as `POST /hooks/<name>`. */
   addChat(name: string): Promise<number>;
   /** A bearer credential with {@link TOKEN} for `outside`, or for the hosts named. */
@@ -130,7 +130,7 @@ export async function openWorld(overrides: TestOverrides = {}): Promise<World> {
     key,
     outside,
     mail,
-    addCredential: (type, fields) => storeCredential(type, fields),
+    addCredential: storeCredential,
     addChat: (name) =>
       storeCredential('chat', {
         service: 'mattermost',
