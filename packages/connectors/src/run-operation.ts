@@ -61,11 +61,14 @@ type Asking = Pick<NodeContext, 'http' | 'credentials' | 'files' | 'signal' | 'i
 export async function ask(call: Call, context: Asking, page?: PageRequest): Promise<Accepted | Failure> {
   const config = await requestOf(call, page);
   const { idempotencyKey } = call;
-  const wire = buildRequest(
-    config,
+  // Members of a context are read by name: a copy would have none of those that it makes on first use.
+  const forBody = {
+    get files() {
+      return context.files;
+    },
     idempotencyKey,
-    await openFileBody(config, { ...context, idempotencyKey }),
-  );
+  };
+  const wire = buildRequest(config, idempotencyKey, await openFileBody(config, forBody));
   const { 'idempotency-key': _unused, ...withoutKey } = wire.headers;
   const sent = idempotencyKey === '' ? { ...wire, headers: withoutKey } : wire;
   const { send } = await prepareSigned(call.connector, sent, config, context);

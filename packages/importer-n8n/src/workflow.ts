@@ -98,9 +98,9 @@ function* compile(workflow: N8nWorkflow, started: Started, report: Report): Work
   for (const trigger of started.triggers) {
     const added = addTrigger(compiler, trigger);
     report.mapped(at(trigger));
-    compiler.outs.set(trigger.name, [added.out]);
+    compiler.outs.set(trigger.name, added.outs);
     if (started.triggers.length > 1) compiler.guards.noteTrigger(trigger.name);
-    else compiler.guards.note(trigger.name, false);
+    else compiler.guards.note(trigger.name, added.outs.length > 1);
     triggered.push(added);
   }
   separateWebhooks(compiler, triggered);

@@ -96,8 +96,9 @@ export async function runNode(definition: NodeDefinition, options: RunOptions = 
     nodeOutput: (nodeId) => inputs[nodeId] ?? null,
   };
   const http = fakeClient(options.http ?? [], requests);
-  const context: NodeContext = {
-    ...fakeServices(options, http),
+  // As in a worker, where services are made on first use: a copy of a context has none of them.
+  const services = Object.create(fakeServices(options, http)) as ReturnType<typeof fakeServices>;
+  const context: NodeContext = Object.assign(services, {
     config: renderConfig(definition, options.config ?? {}, scope),
     node: { id: 'node', label: definition.title },
     execution: { id: 1, workflowId: 1, organisationId: 1, isTestMode: options.isTestMode ?? false },
@@ -115,7 +116,7 @@ export async function runNode(definition: NodeDefinition, options: RunOptions = 
     http,
     now: () => (typeof now === 'number' ? now : now()),
     inTurns: async (make) => finishWork(make(new Meter())),
-  };
+  } satisfies Omit<NodeContext, keyof ReturnType<typeof fakeServices>>);
   const { resumed } = options;
   const running =
     resumed === undefined

@@ -41,11 +41,11 @@ export interface World {
   readonly outside: Outside;
   readonly mail: MailServer;
   /** Stores a credential and returns its id. */
-  addCredential(type: CredentialType, fields: JsonObject): Promise<number>;
+  addCredential(type: CredentialType, fields: JsonObject, hosts?: readonly string[]): Promise<number>;
   /** A chat credential for an incoming webhook of Mattermost, served by `outside` as `POST /hooks/<name>`. */
   addChat(name: string): Promise<number>;
-  /** A bearer credential with {@link TOKEN} for `outside`. */
-  addToken(): Promise<number>;
+  /** A bearer credential with {@link TOKEN} for `outside`, or for the hosts named. */
+  addToken(...hosts: readonly string[]): Promise<number>;
   addMail(): Promise<number>;
   /** A customer's database and the credential for it. */
   addDatabase(): Promise<{ readonly id: number; readonly db: Database }>;
@@ -130,14 +130,15 @@ export async function openWorld(overrides: TestOverrides = {}): Promise<World> {
     key,
     outside,
     mail,
-    addCredential: (type, fields) => storeCredential(type, fields),
+    addCredential: storeCredential,
     addChat: (name) =>
       storeCredential('chat', {
         service: 'mattermost',
         base_url: outside.url,
         webhook_url: `${outside.url}/hooks/${name}`,
       }),
-    addToken: () => storeCredential('bearer', { token: TOKEN }, [new URL(outside.url).host]),
+    addToken: (...hosts) =>
+      storeCredential('bearer', { token: TOKEN }, hosts.length === 0 ? [new URL(outside.url).host] : hosts),
     addMail: () => storeCredential('smtp', { ...mail.credential }),
     async addDatabase() {
       const database = await createTestDatabase();

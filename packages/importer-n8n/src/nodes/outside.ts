@@ -1,5 +1,6 @@
 import { type JsonValue, setOwn } from '@millrace/engine';
 import { template } from '@millrace/importer-kit/refs';
+import { SERVICES } from '@millrace/importer-services/services';
 import { message } from '@millrace/messages';
 import { responseHeaderFault } from '@millrace/triggers';
 import { forItem, forList, type Handlers } from '../handler.ts';
@@ -10,7 +11,6 @@ import { askPerson } from './approvals.ts';
 import { dataTable } from './data-tables.ts';
 import { telegramFile, uploadToDrive } from './files.ts';
 import { callService } from './service-call.ts';
-import { SERVICES } from './services.ts';
 import { googleSheets } from './sheets.ts';
 import { sql, sqlServer } from './sql.ts';
 import { kafka, mongodb, redis, textSetting } from './stores.ts';

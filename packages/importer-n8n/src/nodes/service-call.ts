@@ -1,13 +1,13 @@
 import { isJsonArray, isJsonObject, type JsonValue } from '@millrace/engine';
 import { extend, inUrl, template } from '@millrace/importer-kit/refs';
+import { sameOperation, TOKEN_IN_PATH } from '@millrace/importer-services/same-operation';
+import { meantOperation, type Operation, SERVICES, type Service } from '@millrace/importer-services/services';
 import { message } from '@millrace/messages';
 import type { Out } from '../compiler.ts';
 import { asText } from '../read.ts';
 import { type Step, Unmappable } from '../step.ts';
-import { sameOperation, TOKEN_IN_PATH } from './as-operation.ts';
 import { AUTH } from './parts.ts';
 import { CONVERTERS } from './service-values.ts';
-import { meantOperation, type Operation, SERVICES, type Service } from './services.ts';
 
 /** A call to a service as an HTTP request, and where the items are in its response. */
 export interface ServiceCall {

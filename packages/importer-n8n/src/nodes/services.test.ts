@@ -1,9 +1,9 @@
 import type { JsonObject, JsonValue } from '@millrace/engine';
 import { findProblems } from '@millrace/engine';
+import { SERVICES } from '@millrace/importer-services/services';
 import { registry } from '@millrace/nodes';
 import { describe, expect, it } from 'vitest';
 import { configOf, flowOf, n8n, outcomeOf, read, START } from '../testing.ts';
-import { SERVICES } from './services.ts';
 
 function imported(type: string, parameters: JsonObject) {
   return read(n8n({ Start: START, Here: { type, parameters } }, [['Start', 'Here']]));

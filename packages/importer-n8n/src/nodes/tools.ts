@@ -2,6 +2,7 @@ import type { JsonValue } from '@millrace/engine';
 import { foreignPartOf } from '@millrace/importer-expressions/expressions';
 import { shimFor } from '@millrace/importer-expressions/shim';
 import { literal } from '@millrace/importer-kit/refs';
+import { SERVICES } from '@millrace/importer-services/services';
 import { message } from '@millrace/messages';
 import type { Handler, Handlers } from '../handler.ts';
 import { arrayOf, asText, type N8nNode, objectOf, textOf } from '../read.ts';
@@ -10,7 +11,6 @@ import { requestConfig } from './http.ts';
 import { isServer, mcpServers } from './mcp.ts';
 import { AUTH, partParam } from './parts.ts';
 import { serviceCall } from './service-call.ts';
-import { SERVICES } from './services.ts';
 import { sheetRequest } from './sheets.ts';
 import { vectorTool } from './vectors.ts';
 

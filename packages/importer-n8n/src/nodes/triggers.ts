@@ -10,6 +10,7 @@ import { formOf } from './form.ts';
 import { filesOfCall, listedFiles } from './late-files.ts';
 import { type ListeningPlan, listeningOf } from './listening.ts';
 import { addPolling, pollInterval } from './polling.ts';
+import { wahaOuts } from './waha.ts';
 
 /** How an execution is answered. */
 export type Answer = 'none' | 'last_node' | 'respond_node' | 'chat' | 'chat_page';
@@ -17,7 +18,7 @@ export type Answer = 'none' | 'last_node' | 'respond_node' | 'chat' | 'chat_page
 /** A trigger that was added. */
 export interface Triggered {
   readonly id: string;
-  readonly out: Out;
+  readonly outs: readonly Out[];
   readonly answer: Answer;
   readonly node: N8nNode;
   /** Further times of a schedule, each of which needs a trigger of its own. */
@@ -47,7 +48,11 @@ interface TriggerPlan {
 /** Adds the trigger of a workflow. */
 export function addTrigger(compiler: Compiler, node: N8nNode): Triggered {
   const polling = addPolling(compiler, node);
-  if (polling !== null) return { ...polling, answer: 'none', node, times: [] };
+  if (polling !== null) return { id: polling.id, outs: [polling.out], answer: 'none', node, times: [] };
+  const events = wahaOuts(compiler, node);
+  const [first] = events ?? [];
+  if (events !== null && first !== undefined)
+    return { id: first.ref.owner ?? '', outs: events, answer: 'none', node, times: [] };
   const hasChat = compiler.builder.hasType('trigger.chat');
   const plan = planOf(node, compiler.workflow.settings.timezone, hasChat);
   const id = compiler.add(node, { type: plan.type, config: plan.config, scope: TOP, after: [] });
@@ -59,7 +64,7 @@ export function addTrigger(compiler: Compiler, node: N8nNode): Triggered {
   const ref = { kind: 'one' as const, path, scope: TOP, owner: id, ...(files === null ? {} : { files }) };
   const shaped = plan.shape === undefined ? ref : { ...ref, shape: plan.shape };
   const { answer = 'none', times = [] } = plan;
-  return { id, out: { exit: { id, handle: 'out' }, ref: shaped }, answer, node, times };
+  return { id, outs: [{ exit: { id, handle: 'out' }, ref: shaped }], answer, node, times };
 }
 
 /** Files that a form asks for, by both names that n8n has for them; null if there are none. */

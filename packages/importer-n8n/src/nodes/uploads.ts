@@ -1,12 +1,12 @@
 import type { JsonValue } from '@millrace/engine';
 import { extend, template } from '@millrace/importer-kit/refs';
+import { SERVICES } from '@millrace/importer-services/services';
 import { message } from '@millrace/messages';
 import type { Out } from '../compiler.ts';
 import { asText } from '../read.ts';
 import { type Step, Unmappable } from '../step.ts';
 import { AUTH } from './parts.ts';
 import { CONVERTERS } from './service-values.ts';
-import { SERVICES } from './services.ts';
 
 /** Uploads that take several requests, which know where to only from each other; null if a node does something else. */
 export function upload(step: Step): readonly Out[] | null {

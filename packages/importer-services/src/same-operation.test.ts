@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { type HttpCall, sameOperation } from './as-operation.ts';
+import { type HttpCall, sameOperation } from './same-operation.ts';
 
 const POST: HttpCall = {
   method: 'POST',
