@@ -105,6 +105,49 @@ function leaveOutTextLibrary(): Plugin {
   };
 }
 
+const POSITIONING = join(import.meta.dirname, '../ui/src/components/positioning');
+const NO_LOCK = '\0no-scroll-lock';
+const PLACEABLE = '\0use-popover:';
+
+/** Components that need more of what positions than its stand-in has. */
+const POSITIONED = /\b(?:HoverCard|Cascader|Tour|Tooltip\.Group)\b/;
+
+/** What positions menus, lists of choices and tooltips is loaded when one is opened, or in reserve. */
+function positionLater(): Plugin {
+  return {
+    name: 'position-later',
+    apply: 'build',
+    enforce: 'pre',
+    async resolveId(id, importer = '') {
+      if (id === '@floating-ui/react') return join(POSITIONING, 'floating-page.ts');
+      if (id === './use-tooltip.mjs') return join(POSITIONING, 'tooltip-page.ts');
+      // The header names a class of what locks scrolling, which comes with dialogs.
+      if (id === 'react-remove-scroll' && importer.endsWith('/AppShellHeader.mjs')) return NO_LOCK;
+      if (id !== './use-popover.mjs' || !importer.endsWith('/Popover.mjs')) return null;
+      const found = await this.resolve(id, importer, { skipSelf: true });
+      return found === null ? null : `${PLACEABLE}${found.id}`;
+    },
+    load(id) {
+      if (id === NO_LOCK)
+        return "export const RemoveScroll = { classNames: { zeroRight: 'right-scroll-bar-position' } };\n";
+      if (!id.startsWith(PLACEABLE)) return null;
+      return `
+        import { usePopover as usePopoverAtOnce } from ${JSON.stringify(id.slice(PLACEABLE.length))};
+        import { useIsPlaceable } from ${JSON.stringify(join(POSITIONING, 'positioning.ts'))};
+        export function usePopover(options) {
+          const popover = usePopoverAtOnce(options);
+          return { ...popover, opened: useIsPlaceable(popover.opened) };
+        }`;
+    },
+    transform(code, id) {
+      const used = id.includes('/node_modules/') || id.includes('\0') ? null : POSITIONED.exec(code);
+      if (used !== null)
+        this.error(`${id} uses ${used[0]}: see positionLater in packages/web/vite.config.ts`);
+      return null;
+    },
+  };
+}
+
 const NO_ENGLISH = '\0no-english';
 
 /** The English of an error is for the service's log: all messages of the service would come with the first error. The page shows its explanation. */
@@ -190,6 +233,8 @@ const LOADED_LATER = new RegExp(
     '@mantine/core/esm/components/(Modal|ModalBase|Drawer|Combobox|Select|NativeSelect|Table|Textarea|Code)/',
     '@mantine/notifications/esm/(Notification|get-)|@mantine/hooks/esm/use-drag|react-transition-group',
     '@mantine/core/styles/',
+    'react-remove-scroll|react-style-singleton|use-sidecar|use-callback-ref|tslib',
+    '@floating-ui/(dom|core|utils)',
     '@mantine/core/esm/components/(Notification|InputsGroup|FocusTrap|PillsInput|Accordion|SegmentedControl|FloatingIndicator|ScrollArea)/',
   ].join('|'),
 );
@@ -296,6 +341,7 @@ export default defineConfig({
     leaveOutColours(),
     leaveOutTextLibrary(),
     leaveOutLogTexts(),
+    positionLater(),
     leaveOutUnused(),
     componentStyles(),
     loadWhenNeeded(),
