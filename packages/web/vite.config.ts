@@ -105,6 +105,18 @@ function leaveOutTextLibrary(): Plugin {
   };
 }
 
+const VIEW_TRANSITION = join(import.meta.dirname, '../editor/src/canvas/transition-page.ts');
+
+/** Of animations, React Flow needs that of its view. */
+function leaveOutTransitions(): Plugin {
+  return {
+    name: 'leave-out-transitions',
+    apply: 'build',
+    enforce: 'pre',
+    resolveId: (id) => (id === 'd3-transition' ? VIEW_TRANSITION : null),
+  };
+}
+
 const POSITIONING = join(import.meta.dirname, '../ui/src/components/positioning');
 const NO_LOCK = '\0no-scroll-lock';
 const PLACEABLE = '\0use-popover:';
@@ -339,6 +351,7 @@ export default defineConfig({
   plugins: [
     react(),
     leaveOutColours(),
+    leaveOutTransitions(),
     leaveOutTextLibrary(),
     leaveOutLogTexts(),
     positionLater(),
