@@ -1,10 +1,20 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
+import { gzipAsync } from '@gfx/zopfli';
 import react from '@vitejs/plugin-react';
 import { defineConfig, type Plugin } from 'vite';
 import { componentStyles } from './src/build/component-styles.ts';
 import { listRouteFiles, listRoutes } from './src/build/route-files.ts';
+
+/** Larger ones aren't part of a first view. */
+const PACKED_CLOSELY_BYTES = 350_000;
+
+/** With gzip, as small as it gets without trying many times: three in a hundred less than level 9, and browsers read it as fast. */
+async function packClosely(content: Buffer): Promise<Uint8Array> {
+  if (content.length > PACKED_CLOSELY_BYTES) return gzipSync(content, { level: 9 });
+  return await gzipAsync(content, { numiterations: 1 });
+}
 
 /** Compresses the built files in advance, so that the service doesn't compress them for each browser. */
 function packAssets(): Plugin {
@@ -16,10 +26,10 @@ function packAssets(): Plugin {
       folder = resolve(config.root, config.build.outDir, config.build.assetsDir);
     },
     // Not in closeBundle, which also runs after a failed build and would hide its error.
-    writeBundle: () => {
+    writeBundle: async () => {
       for (const name of readdirSync(folder).filter((each) => /\.(js|css|svg)$/.test(each))) {
         const content = readFileSync(join(folder, name));
-        writeFileSync(join(folder, `${name}.gz`), gzipSync(content, { level: 9 }));
+        writeFileSync(join(folder, `${name}.gz`), await packClosely(content));
         writeFileSync(join(folder, `${name}.br`), brotliCompressSync(content));
       }
     },
@@ -102,6 +112,61 @@ function leaveOutTextLibrary(): Plugin {
     apply: 'build',
     enforce: 'pre',
     resolveId: (id) => TEXT_MODULES[id] ?? null,
+  };
+}
+
+const VIEW_TRANSITION = join(import.meta.dirname, '../editor/src/canvas/transition-page.ts');
+
+/** Of animations, React Flow needs that of its view. */
+function leaveOutTransitions(): Plugin {
+  return {
+    name: 'leave-out-transitions',
+    apply: 'build',
+    enforce: 'pre',
+    resolveId: (id) => (id === 'd3-transition' ? VIEW_TRANSITION : null),
+  };
+}
+
+const POSITIONING = join(import.meta.dirname, '../ui/src/components/positioning');
+const NO_LOCK = '\0no-scroll-lock';
+const PLACEABLE = '\0use-popover:';
+
+/** Components that need more of what positions than its stand-in has. */
+const POSITIONED = /\b(?:HoverCard|Cascader|Tour|Tooltip\.Group)\b/;
+
+/** What positions menus, lists of choices and tooltips is loaded when one is opened, or in reserve. */
+function positionLater(): Plugin {
+  return {
+    name: 'position-later',
+    apply: 'build',
+    enforce: 'pre',
+    async resolveId(id, importer = '') {
+      if (id === '@floating-ui/react') return join(POSITIONING, 'floating-page.ts');
+      if (id === './use-tooltip.mjs') return join(POSITIONING, 'tooltip-page.ts');
+      // The header names a class of what locks scrolling, which comes with dialogs.
+      if (id === 'react-remove-scroll' && importer.endsWith('/AppShellHeader.mjs')) return NO_LOCK;
+      if (id !== './use-popover.mjs' || !importer.endsWith('/Popover.mjs')) return null;
+      const found = await this.resolve(id, importer, { skipSelf: true });
+      return found === null ? null : `${PLACEABLE}${found.id}`;
+    },
+    load(id) {
+      if (id === NO_LOCK)
+        return "export const RemoveScroll = { classNames: { zeroRight: 'right-scroll-bar-position' } };\n";
+      if (!id.startsWith(PLACEABLE)) return null;
+      return `
+        import { usePopover as usePopoverAtOnce } from ${JSON.stringify(id.slice(PLACEABLE.length))};
+        import { useIsPlaceable } from ${JSON.stringify(join(POSITIONING, 'positioning.ts'))};
+        export function usePopover(options) {
+          const popover = usePopoverAtOnce(options);
+          return { ...popover, opened: useIsPlaceable(popover.opened) };
+        }`;
+    },
+    transform(code, id) {
+      const used = id.includes('/node_modules/') || id.includes('\0') ? null : POSITIONED.exec(code);
+      if (used !== null)
+        this.error(`${id} uses ${used[0]}: see positionLater in packages/web/vite.config.ts`);
+      return null;
+    },
   };
 }
 
@@ -190,6 +255,8 @@ const LOADED_LATER = new RegExp(
     '@mantine/core/esm/components/(Modal|ModalBase|Drawer|Combobox|Select|NativeSelect|Table|Textarea|Code)/',
     '@mantine/notifications/esm/(Notification|get-)|@mantine/hooks/esm/use-drag|react-transition-group',
     '@mantine/core/styles/',
+    'react-remove-scroll|react-style-singleton|use-sidecar|use-callback-ref|tslib',
+    '@floating-ui/(dom|core|utils)',
     '@mantine/core/esm/components/(Notification|InputsGroup|FocusTrap|PillsInput|Accordion|SegmentedControl|FloatingIndicator|ScrollArea)/',
   ].join('|'),
 );
@@ -294,8 +361,10 @@ export default defineConfig({
   plugins: [
     react(),
     leaveOutColours(),
+    leaveOutTransitions(),
     leaveOutTextLibrary(),
     leaveOutLogTexts(),
+    positionLater(),
     leaveOutUnused(),
     componentStyles(),
     loadWhenNeeded(),

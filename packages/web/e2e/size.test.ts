@@ -13,18 +13,6 @@ const LIMIT_BYTES = 350 * 1024;
 /** Until the page is complete: of the page itself, scripts, styles, and answers of the service. */
 const MOST_REQUESTS = 40;
 
-/** Pages that are above the limit still: they may not grow. */
-const ABOVE: { readonly [place: string]: { readonly en?: number; readonly ja: number } } = {
-  'an execution': { ja: 371_500 },
-  'a failed execution': { en: 366_500, ja: 385_000 },
-  'an execution that waits': { en: 360_500, ja: 374_500 },
-  'a node of an execution': { en: 366_500, ja: 385_500 },
-  'the editor': { ja: 366_000 },
-  'the executions of a workflow': { ja: 359_500 },
-  'the versions of a workflow': { en: 367_000, ja: 381_500 },
-  'the settings of a workflow': { ja: 376_000 },
-};
-
 let world: BrowserService;
 let person: TestPerson;
 let furniture: Awaited<ReturnType<typeof furnish>>;
@@ -199,7 +187,7 @@ describe.each(Object.values(PLACES).flat())('$what', ({ what, path, shows = 'h1,
       const all = transfers.map(({ bytes, name }) => `${bytes} ${name}`).join('\n');
       expect(transfers.filter(({ bytes }) => bytes === 0)).toEqual([]);
       expect(transfers.length, all).toBeLessThanOrEqual(MOST_REQUESTS);
-      expect(sum, all).toBeLessThanOrEqual(ABOVE[what]?.[language] ?? LIMIT_BYTES);
+      expect(sum, all).toBeLessThanOrEqual(LIMIT_BYTES);
       expect(sum).toBeGreaterThan(100 * 1024);
       // Readers of English load no Japanese.
       const scripts = transfers.filter(({ name }) => name.endsWith('.js'));
