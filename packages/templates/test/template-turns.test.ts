@@ -40,7 +40,7 @@ const inPieces = (config: JsonValue, data: JsonValue, limit = LIMIT, pauseAfter?
     finishWork(renderWork(parseTemplates(config).template, scopeOf(data), limit, count, pauseAfter)),
   );
 
-/** How often work pauses, and the most steps between two pauses. */
+/** How often work pauses, and what it comes to. */
 function pausesOf<Result>(work: Work<Result>): { readonly count: number; readonly result: Result } {
   for (let count = 0; ; count += 1) {
     const { done, value } = work.next();
@@ -88,7 +88,7 @@ describe('rendering in pieces', () => {
           expect(inPieces(config, data, limit, pauseAfter)).toEqual(atOnce(config, data, limit));
         },
       ),
-      runs(300),
+      { numRuns: runs(300) },
     );
   });
 
