@@ -15,7 +15,7 @@ import {
   type NodeResult,
   parseTemplate,
   parseWork,
-  render,
+  renderWork,
   stringifyJson,
   stringifyWork,
   success,
@@ -144,9 +144,9 @@ function ofTemplate(name: string, size: string, text: string, data: () => JsonVa
       const parsed = parseTemplate(text);
       if (!parsed.ok) throw new Error(`${name} doesn't parse`);
       const scope = { triggerData: data(), executionId: 1, vars: {}, nodeOutput: () => null };
-      return () => {
+      return async () => {
         try {
-          render(parsed.template, scope, MAX_BYTES);
+          await finishInTurns(renderWork(parsed.template, scope, MAX_BYTES));
         } catch {
           // Beyond its budget.
         }
@@ -324,6 +324,9 @@ export const OPERATIONS: readonly Operation[] = [
   ofTemplate('sum', `${MANY} numbers of 900 digits`, '{{trigger.data | sum}}', () =>
     range(MANY, (index) => `${index}.${'7'.repeat(900)}`),
   ),
+  ofTemplate('json', '14 MB', '{{trigger.data | json}}', () => range(MANY, row)),
+  ofTemplate('json of each', '14 MB', '{{trigger.data | map: (it | json)}}', () => range(MANY, row)),
+  ofTemplate('json, parse_json', '7 MB', '{{trigger.data | json | parse_json}}', () => range(MANY / 2, row)),
   ofTemplate(
     'json, parse_json, 10 times',
     '14 MB',

@@ -18,7 +18,7 @@ export {
   renameNodeReferences,
   templateStep,
 } from '@millrace/templates/template-references';
-export { render, type TemplateScope } from '@millrace/templates/template-render';
+export { render, renderWork, type TemplateScope } from '@millrace/templates/template-render';
 export { listTemplates } from '@millrace/templates/template-spans';
 export { canonicalWork } from '@millrace/values/canonical-work';
 export { compareDecimals, type Decimal, decimalText, parseDecimal } from '@millrace/values/decimal';
@@ -160,7 +160,7 @@ export {
   startKeyOf,
 } from './start-holds.ts';
 export type { ExecutionInput, ExecutionLimits, ExecutionState, Phase } from './state.ts';
-export { begin, resume, type Step, step, stepAll } from './step.ts';
+export { begin, resume, resumeWork, type Step, step, stepAll, stepWork } from './step.ts';
 export * from './store.ts';
 export {
   type InputProperty,

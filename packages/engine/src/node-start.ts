@@ -1,7 +1,8 @@
 import { parseTemplates, type Template } from '@millrace/templates/template';
 import { RenderLimitError } from '@millrace/templates/template-filter';
-import { render, type TemplateScope } from '@millrace/templates/template-render';
+import { render, renderWork, type TemplateScope } from '@millrace/templates/template-render';
 import { type JsonObject, type JsonValue, setOwn } from '@millrace/values/json';
+import { finishWork, type Work } from '@millrace/values/work';
 import { describeRenderedFault } from './config-check.ts';
 import { type Frame, frameAround, indexOf, isLive, outputOf, progressOf, type Slot } from './frames.ts';
 import { type Failure, failure } from './node-result.ts';
@@ -13,9 +14,17 @@ import type { ExecutionState } from './state.ts';
  * says: another attempt, and what goes on after a crash, gets the same config.
  */
 export function renderConfig(state: ExecutionState, slot: Slot): { rendered: JsonObject } | Failure {
+  return finishWork(configWork(state, slot));
+}
+
+/** {@link renderConfig} in pieces. */
+export function* configWork(
+  state: ExecutionState,
+  slot: Slot,
+): Work<{ readonly rendered: JsonObject } | Failure> {
   const { node, frame } = slot;
   if (node.config.kind === 'constant') return { rendered: node.config.value as JsonObject };
-  const rendered = renderTemplate(state, frame, node.config, startOf(state, slot));
+  const rendered = yield* templateWork(state, frame, node.config, startOf(state, slot));
   if ('kind' in rendered) return rendered;
   const config = rendered.value as JsonObject;
   const fault = describeRenderedFault(node.schema, config);
@@ -27,19 +36,18 @@ function startOf(state: ExecutionState, slot: Slot): number {
 }
 
 /** Renders a template with what a frame's nodes can read, or returns why the result is too large. @param nowMs what `now` is */
-function renderTemplate(
+function* templateWork(
   state: ExecutionState,
   frame: Frame,
   template: Template,
   nowMs: number,
-): { readonly value: JsonValue } | Failure {
+): Work<{ readonly value: JsonValue } | Failure> {
   try {
     const count = (steps: number): void => {
       state.rendered += steps;
     };
-    return {
-      value: render(template, scopeOf(state, frame, nowMs), state.input.limits.maxOutputBytes, count),
-    };
+    const { maxOutputBytes } = state.input.limits;
+    return { value: yield* renderWork(template, scopeOf(state, frame, nowMs), maxOutputBytes, count) };
   } catch (error) {
     if (!(error instanceof RenderLimitError)) throw error;
     return failure(error.code, error.explanation);
@@ -57,7 +65,7 @@ export function renderDeferred(
   if (members.length === 0) return { rendered: config };
   const rendered: { [name: string]: JsonValue } = { ...config };
   for (const { name, template } of members) {
-    const member = renderTemplate(state, frame, template, nowMs);
+    const member = finishWork(templateWork(state, frame, template, nowMs));
     if ('kind' in member) return member;
     setOwn(rendered, name, member.value);
   }

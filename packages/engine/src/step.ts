@@ -1,12 +1,13 @@
 import { message } from '@millrace/messages';
 import type { JsonObject } from '@millrace/values/json';
+import { finishWork, type Work } from '@millrace/values/work';
 import type { Effect, StepEvent } from './effects.ts';
 import { abort, failExecution, finish, halt, takeWrite } from './endings.ts';
 import { type NodeProgress, type NodeRecord, runningRecord } from './execution.ts';
 import { isAtWork, previousOutputOf, progressOf, type Slot } from './frames.ts';
 import { failLoop, resumeStalled, settle, startLoop } from './loops.ts';
-import { DEFAULT_HANDLE, failure } from './node-result.ts';
-import { inputsOf, loopAttemptsOf, renderConfig, rendererOf } from './node-start.ts';
+import { DEFAULT_HANDLE, type Failure, failure } from './node-result.ts';
+import { configWork, inputsOf, loopAttemptsOf, rendererOf } from './node-start.ts';
 import type { Plan } from './plan.ts';
 import { recordBytes } from './record-bytes.ts';
 import { restore } from './restore.ts';
@@ -38,6 +39,17 @@ export function resume(
   atMs: number,
   signals: readonly StoredSignal[] = [],
 ): Step {
+  return finishWork(resumeWork(plan, input, records, atMs, signals));
+}
+
+/** {@link resume} in pieces: see {@link stepWork}. */
+export function* resumeWork(
+  plan: Plan,
+  input: ExecutionInput,
+  records: readonly NodeRecord[],
+  atMs: number,
+  signals: readonly StoredSignal[] = [],
+): Work<Step> {
   const state = newState(plan, input, atMs, startedBy(plan, records));
   const effects: Effect[] = [];
   keepSignals(state, signals);
@@ -45,7 +57,7 @@ export function resume(
   if (state.bytes === 0) for (const record of records) state.bytes += recordBytes(record);
   restore(state, records, effects);
   passTime(state, atMs, effects);
-  return flush(state, effects);
+  return yield* flush(state, effects);
 }
 
 /**
@@ -70,12 +82,20 @@ export function step(state: ExecutionState, event: StepEvent): Step {
 
 /** {@link step} for several events at once, whose results are stored by one checkpoint. */
 export function stepAll(state: ExecutionState, events: readonly StepEvent[]): Step {
+  return finishWork(stepWork(state, events));
+}
+
+/**
+ * {@link stepAll} in pieces, because configs are rendered with data of any size. The state may be read between two pieces, but takes no other
+ * events before the step has ended; it is no more than the same state and events make it, however long the pauses are.
+ */
+export function* stepWork(state: ExecutionState, events: readonly StepEvent[]): Work<Step> {
   const effects: Effect[] = [];
   if (state.phase.kind !== 'running') return { state, effects };
   for (const event of events) {
     if (state.phase.kind === 'running') take(state, event, effects);
   }
-  return flush(state, effects);
+  return yield* flush(state, effects);
 }
 
 function take(state: ExecutionState, event: StepEvent, effects: Effect[]): void {
@@ -137,15 +157,15 @@ function fireTimer(state: ExecutionState, slot: Slot, effects: Effect[]): void {
   }
 }
 
-/** After as many steps of rendering configs, what else is ready starts in the next step: a step can't be interrupted. */
+/** After as many steps of rendering configs, what else is ready starts in the next step, which takes what has happened meanwhile. */
 const MAX_RENDERED = 100_000;
 
 type Start = { readonly slot: Slot; readonly effect: Extract<Effect, { kind: 'start_node' }> };
 
 /** Starts what is ready and returns what must be stored, awaited or ended. Does nothing once the run is over. */
-function flush(state: ExecutionState, effects: Effect[]): Step {
+function* flush(state: ExecutionState, effects: Effect[]): Work<Step> {
   if (state.phase.kind === 'parked' || state.phase.kind === 'stopped') return { state, effects };
-  const starts = startAll(state, effects);
+  const starts = yield* startAll(state, effects);
   const { root, plan } = state;
   if (state.phase.kind !== 'running' || root.ended === plan.root.nodes.length) {
     finish(state, effects);
@@ -162,7 +182,7 @@ function flush(state: ExecutionState, effects: Effect[]): Step {
   return { state, effects };
 }
 
-function startAll(state: ExecutionState, effects: Effect[]): Start[] {
+function* startAll(state: ExecutionState, effects: Effect[]): Work<Start[]> {
   const starts: Start[] = [];
   state.rendered = 0;
   resumeStalled(state, effects);
@@ -172,7 +192,9 @@ function startAll(state: ExecutionState, effects: Effect[]): Start[] {
     let next = 0;
     for (; next < ready.length && state.rendered <= MAX_RENDERED; next += 1) {
       const slot = ready[next] as Slot;
-      if (state.phase.kind === 'running' && slot.frame.isOpen) startNode(state, slot, starts, effects);
+      if (state.phase.kind === 'running' && slot.frame.isOpen) {
+        startNode(state, slot, yield* configWork(state, slot), starts, effects);
+      }
     }
     if (next < ready.length && state.phase.kind === 'running') state.ready.unshift(...ready.slice(next));
     settle(state, effects);
@@ -180,9 +202,14 @@ function startAll(state: ExecutionState, effects: Effect[]): Start[] {
   return starts;
 }
 
-function startNode(state: ExecutionState, slot: Slot, starts: Start[], effects: Effect[]): void {
+function startNode(
+  state: ExecutionState,
+  slot: Slot,
+  config: { readonly rendered: JsonObject } | Failure,
+  starts: Start[],
+  effects: Effect[],
+): void {
   const { node, resumed } = slot;
-  const config = renderConfig(state, slot);
   if (resumed !== null) {
     const progress = progressOf(slot, state.nowMs);
     if ('kind' in config) {

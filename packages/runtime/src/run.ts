@@ -10,14 +10,17 @@ import {
   knownId,
   outcomeOfProblem,
   type Plan,
-  resume,
+  resumeWork,
+  type Step,
   type StepEvent,
   type StopReason,
-  stepAll,
+  stepWork,
+  type Work,
 } from '@millrace/engine';
 import { message } from '@millrace/messages';
 import type { Logger } from 'pino';
 import type { DataHolding } from './data-budget.ts';
+import { driveUnlimited } from './drive.ts';
 import { EventQueue } from './event-queue.ts';
 import { type Holder, hold } from './main-thread.ts';
 import type { Meters } from './meters/meters.ts';
@@ -177,6 +180,8 @@ export class Run {
   #state: ExecutionState | null = null;
   /** Effects that haven't been performed yet. */
   #open: Effect[] = [];
+  /** A step of the engine that takes more than a piece, and was begun before the execution is stored. */
+  #begun: Work<Step> | null = null;
   readonly #events = new EventQueue();
   readonly #signals: SignalReader;
   /** Nodes that wait until they may call a host. */
@@ -203,8 +208,10 @@ export class Run {
    * {@link drive} continues it, or {@link drop} ends it.
    */
   runAhead(budget: AheadBudget): void {
-    let state = this.#begin();
+    let work = this.#begin();
     for (;;) {
+      const state = this.#stepAhead(work);
+      if (state === null) return;
       for (let effect = this.#open[0]; effect !== undefined; effect = this.#open[0]) {
         if (!this.#performAhead(effect, budget)) return;
         this.#open.shift();
@@ -212,8 +219,16 @@ export class Run {
       if (this.#events.isEmpty || state.phase.kind !== 'running') return;
       const events = this.#events.take();
       for (const event of events) if (event.kind === 'node_ended') budget.sawResult(event.result);
-      state = this.#step(events);
+      work = stepWork(state, events);
     }
+  }
+
+  /** Null if the step takes longer than may be waited for: it is ended when the execution is driven. */
+  #stepAhead(work: Work<Step>): ExecutionState | null {
+    const { done, value } = hold(this.#holder, () => work.next());
+    if (done === true) return this.#took(value);
+    this.#begun = work;
+    return null;
   }
 
   /** What has to be stored before anything else is done; null for nothing. */
@@ -245,9 +260,9 @@ export class Run {
     control.onSignal(() => this.#signals.look());
     if (control.stopReason() !== null) this.notifyStop();
     try {
-      let state = this.#state ?? this.#begin();
+      let state = await this.#start();
       while ((await this.#performOpen()) && state.phase.kind === 'running') {
-        state = this.#step(await this.#events.next());
+        state = await this.#step(await this.#events.next());
       }
     } finally {
       if (control.stopReason() === 'cancelled') this.#trace?.cancelled(this.#deps.clock.now());
@@ -255,7 +270,15 @@ export class Run {
     }
   }
 
-  #begin(): ExecutionState {
+  /** Begins, or goes on where it was when it was stored. */
+  async #start(): Promise<ExecutionState> {
+    if (this.#begun === null && this.#state !== null) return this.#state;
+    const step = driveUnlimited(this.#begun ?? this.#begin(), this.#holder);
+    this.#begun = null;
+    return this.#took(step instanceof Promise ? await step : step);
+  }
+
+  #begin(): Work<Step> {
     const { input, deadlineAtMs, records, signals } = this.claimed;
     const { limits, clock } = this.#deps;
     const execution = {
@@ -266,19 +289,23 @@ export class Run {
       storedBytes: this.claimed.storedBytes ?? 0,
     };
     const now = clock.now();
-    const { state, effects } = hold(this.#holder, () => resume(this.#plan, execution, records, now, signals));
-    this.#state = state;
-    this.#open = [...effects];
-    this.#control?.data.set(state.heldBytes);
+    return resumeWork(this.#plan, execution, records, now, signals);
+  }
+
+  async #step(events: readonly StepEvent[]): Promise<ExecutionState> {
+    // Others may end meanwhile; they are of the next step.
+    const ended = this.#ended.splice(0);
+    const step = driveUnlimited(stepWork(this.#state as ExecutionState, events), this.#holder);
+    const state = this.#took(step instanceof Promise ? await step : step);
+    for (const node of ended) node.releaseResponses();
     return state;
   }
 
-  #step(events: readonly StepEvent[]): ExecutionState {
-    const { state, effects } = hold(this.#holder, () => stepAll(this.#state as ExecutionState, events));
+  #took({ state, effects }: Step): ExecutionState {
+    this.#state = state;
     this.#open.push(...effects);
     // The outputs count before the responses they were made of no longer do.
     this.#control?.data.set(state.heldBytes);
-    for (const node of this.#ended.splice(0)) node.releaseResponses();
     return state;
   }
 

@@ -7,8 +7,9 @@ import {
   type JsonValue,
   stringifyJson,
 } from '@millrace/values/json';
-import { checkJsonSize, utf8Bytes } from '@millrace/values/json-size';
-import { stepsToRead } from '@millrace/values/work';
+import { checkJsonSize, measureWork, utf8Bytes } from '@millrace/values/json-size';
+import { stringifyWork } from '@millrace/values/json-work';
+import { Meter, stepsToRead, type Work } from '@millrace/values/work';
 
 /** Thrown when rendering would exceed its limits; the node then fails with `code`. */
 export abstract class RenderLimitError extends ExplainedError {
@@ -33,7 +34,7 @@ export class TemplateStepsError extends RenderLimitError {
 
 /**
  * Steps of rendering one config; a step is about what looking at one item of a list takes. A constant, because it bounds how long the main
- * thread is held, not how much an organisation may use: rendering isn't interrupted.
+ * thread may be held where rendering isn't divided, not how much an organisation may use.
  */
 export const MAX_TEMPLATE_STEPS = 1_000_000;
 
@@ -64,6 +65,8 @@ export interface Filter {
     spend: Spend,
     each?: OfItem,
   ): JsonValue;
+  /** What `apply` does, at the same cost, in pieces; null where it is short. */
+  work?(value: JsonValue, args: readonly JsonValue[], maxBytes: number, spend: Spend): Work<JsonValue> | null;
 }
 
 /** What the first argument is for an item. */
@@ -109,6 +112,26 @@ export function textOf(value: JsonValue, maxBytes: number, spend: Spend): string
   if (value === null) return '';
   if (typeof value !== 'object') return String(value);
   return jsonOf(value, maxBytes, spend);
+}
+
+/** Steps from which on a filter's work is done in pieces: it takes a few milliseconds. */
+export const LONG_STEPS = 20_000;
+
+/** {@link textOf} in pieces; null for what is short, or no object. */
+export function textWork(value: JsonValue, maxBytes: number, spend: Spend): Work<string> | null {
+  if (value === null || typeof value !== 'object') return null;
+  return stepsToRead(value, LONG_STEPS) < LONG_STEPS ? null : jsonWork(value, maxBytes, spend);
+}
+
+function* jsonWork(value: JsonValue, maxBytes: number, spend: Spend): Work<string> {
+  spendReading(value, spend);
+  // Counting the steps of a large value takes a turn by itself.
+  yield 0;
+  const meter = new Meter();
+  yield* measureWork(value, maxBytes, meter);
+  // Finds what was measured.
+  if (checkJsonSize(value, maxBytes) !== 'fits') throw new TemplateSizeError(maxBytes);
+  return yield* stringifyWork(value, meter);
 }
 
 /** JSON text within the limit. */

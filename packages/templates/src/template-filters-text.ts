@@ -2,17 +2,21 @@ import { message } from '@millrace/messages';
 import { isJsonArray, isJsonObject, type JsonValue, tryParseJson } from '@millrace/values/json';
 import { jsonDepthExceeds } from '@millrace/values/json-depth';
 import { MAX_VALUE_DEPTH, utf8Bytes } from '@millrace/values/json-size';
+import { parseWork } from '@millrace/values/json-work';
 import { includesText, searchFor } from '@millrace/values/text-search';
+import { finishWork, Meter, type Work } from '@millrace/values/work';
 import {
   concat,
   type FilterGroup,
   integerOf,
   jsonOf,
+  LONG_STEPS,
   NO_ARGUMENT,
   type Spend,
   TemplateSizeError,
   takes,
   textOf,
+  textWork,
 } from './template-filter.ts';
 import { equalTo } from './template-filters-list.ts';
 
@@ -24,8 +28,24 @@ function split(value: JsonValue, separator: string, maxBytes: number, spend: Spe
   return Array.from(text);
 }
 
-/** The pieces between the separators. Stops as soon as they are too many. */
+/** Characters of a text from which on it is split in pieces. */
+const LONG_TEXT = 256 * 1024;
+
+/** Splits a long text; null for everything else. */
+function splitWork(value: JsonValue, separator: JsonValue, spend: Spend): Work<JsonValue> | null {
+  if (typeof value !== 'string' || value.length < LONG_TEXT) return null;
+  return typeof separator === 'string' && separator !== '' ? piecesWork(value, separator, spend) : null;
+}
+
 function pieces(text: string, separator: string, spend: Spend): string[] {
+  return finishWork(piecesWork(text, separator, spend));
+}
+
+/** Pieces that are found at a stretch. */
+const PIECES_AT_ONCE = 1_000;
+
+/** The pieces between the separators. Stops as soon as they are too many. */
+function* piecesWork(text: string, separator: string, spend: Spend): Work<string[]> {
   const find = searchFor(text, separator);
   const found: string[] = [];
   let from = 0;
@@ -33,6 +53,7 @@ function pieces(text: string, separator: string, spend: Spend): string[] {
     spend(1);
     found.push(text.slice(from, at));
     from = at + separator.length;
+    if (found.length % PIECES_AT_ONCE === 0) yield PIECES_AT_ONCE;
   }
   found.push(text.slice(from));
   return found;
@@ -70,11 +91,32 @@ function contains(value: JsonValue, part: JsonValue, maxBytes: number, spend: Sp
   return includesText(textOf(value, maxBytes, spend), textOf(part, maxBytes, spend));
 }
 
+/** Characters that are parsed in one step: text may be numbers of one digit each. */
+const PARSED_IN_STEP = 16;
+
 function parse(value: JsonValue, spend: Spend): JsonValue {
   if (typeof value !== 'string') return value;
-  // Text may be numbers of one digit each.
-  spend(value.length / 16);
+  spend(value.length / PARSED_IN_STEP);
   return jsonDepthExceeds(value, MAX_VALUE_DEPTH) ? null : (tryParseJson(value) ?? null);
+}
+
+/** Parses a long text; null for everything else. */
+function longParse(value: JsonValue, spend: Spend): Work<JsonValue> | null {
+  if (typeof value !== 'string' || value.length / PARSED_IN_STEP < LONG_STEPS) return null;
+  return parseLong(value, spend);
+}
+
+function* parseLong(text: string, spend: Spend): Work<JsonValue> {
+  spend(text.length / PARSED_IN_STEP);
+  yield 0;
+  if (jsonDepthExceeds(text, MAX_VALUE_DEPTH)) return null;
+  yield 0;
+  try {
+    return yield* parseWork(text, new Meter());
+  } catch (error) {
+    if (error instanceof SyntaxError) return null;
+    throw error;
+  }
 }
 
 function isMissing(value: JsonValue): boolean {
@@ -147,6 +189,7 @@ export const TEXT_FILTERS: FilterGroup = {
     usage: takes(message('flow.takes_split'), '","'),
     apply: (value, [separator], max, _, spend) =>
       split(value, separator === undefined ? ',' : textOf(separator, max, spend), max, spend),
+    work: (value, [separator = ','], _, spend) => splitWork(value, separator, spend),
   },
   join: {
     minArgs: 0,
@@ -158,7 +201,19 @@ export const TEXT_FILTERS: FilterGroup = {
       return concat(joined(value, joint, max, spend), max);
     },
   },
-  string: { ...NO_ARGUMENT, apply: (value, _, max, __, spend) => textOf(value, max, spend) },
-  json: { ...NO_ARGUMENT, apply: (value, _, max, __, spend) => jsonOf(value, max, spend) },
-  parse_json: { ...NO_ARGUMENT, apply: (value, _, __, ___, spend) => parse(value, spend) },
+  string: {
+    ...NO_ARGUMENT,
+    apply: (value, _, max, __, spend) => textOf(value, max, spend),
+    work: (value, _, max, spend) => textWork(value, max, spend),
+  },
+  json: {
+    ...NO_ARGUMENT,
+    apply: (value, _, max, __, spend) => jsonOf(value, max, spend),
+    work: (value, _, max, spend) => textWork(value, max, spend),
+  },
+  parse_json: {
+    ...NO_ARGUMENT,
+    apply: (value, _, __, ___, spend) => parse(value, spend),
+    work: (value, _, __, spend) => longParse(value, spend),
+  },
 };

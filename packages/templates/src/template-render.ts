@@ -1,9 +1,11 @@
 import { type JsonObject, type JsonValue, setOwn } from '@millrace/values/json';
 import { utf8Bytes } from '@millrace/values/json-size';
+import type { Work } from '@millrace/values/work';
 import type { Template } from './template.ts';
 import type { Argument, Expression } from './template-expression.ts';
 import {
   isTruthy,
+  LONG_STEPS,
   lengthSteps,
   MAX_TEMPLATE_STEPS,
   type OfItem,
@@ -13,9 +15,11 @@ import {
   TemplateStepsError,
   textOf,
   textSteps,
+  textWork,
 } from './template-filter.ts';
 import { FILTERS } from './template-filters.ts';
 import { isLazy, negate, OPERATORS, SETTLED_BY_LEFT } from './template-operators.ts';
+import { Outcomes, PauseError } from './template-outcomes.ts';
 
 /** What expressions can read. Anything else is null. */
 export interface TemplateScope {
@@ -52,11 +56,55 @@ export function render(
   onSteps?: (steps: number) => void,
 ): JsonValue {
   if (template.kind === 'constant') return template.value;
-  const budget: Budget = { left: maxBytes, maxBytes, steps: 0, spend: (steps) => spendSteps(budget, steps) };
+  const budget = newBudget(maxBytes);
   try {
     return renderWithin(template, scope, budget);
   } finally {
     onSteps?.(budget.steps);
+  }
+}
+
+/**
+ * {@link render} in pieces: the same result, in as many steps. What takes long by itself is work, and after `pauseAfter` steps of other filters
+ * there is a pause.
+ * @throws TemplateSizeError, TemplateStepsError
+ */
+export function* renderWork(
+  template: Template,
+  scope: TemplateScope,
+  maxBytes: number,
+  onSteps?: (steps: number) => void,
+  pauseAfter: number = LONG_STEPS,
+): Work<JsonValue> {
+  if (template.kind === 'constant') return template.value;
+  const budget = newBudget(maxBytes);
+  const outcomes = new Outcomes(budget, pauseAfter);
+  budget.outcomes = outcomes;
+  try {
+    for (;;) {
+      const rendered = renderUntilPause(template, scope, budget);
+      if (!('pause' in rendered)) return rendered.value;
+      if (rendered.pause.work === null) yield outcomes.fresh;
+      else yield* rendered.pause.work;
+      budget.steps = 0;
+      budget.left = maxBytes;
+      outcomes.rewind();
+    }
+  } finally {
+    onSteps?.(budget.steps);
+  }
+}
+
+function renderUntilPause(
+  template: Template,
+  scope: TemplateScope,
+  budget: Budget,
+): { readonly value: JsonValue } | { readonly pause: PauseError } {
+  try {
+    return { value: renderWithin(template, scope, budget) };
+  } catch (error) {
+    if (error instanceof PauseError) return { pause: error };
+    throw error;
   }
 }
 
@@ -67,6 +115,16 @@ interface Budget {
   /** Taken so far. */
   steps: number;
   readonly spend: Spend;
+  /** Null where rendering isn't divided. */
+  outcomes: Outcomes | null;
+}
+
+function newBudget(maxBytes: number): Budget {
+  const budget: Budget = {
+    ...{ left: maxBytes, maxBytes, steps: 0, outcomes: null },
+    spend: (steps) => spendSteps(budget, steps),
+  };
+  return budget;
 }
 
 function spendSteps(budget: Budget, steps: number): void {
@@ -89,12 +147,8 @@ function renderWithin(template: Template, scope: TemplateScope, budget: Budget):
     case 'text': {
       let text = '';
       for (const part of template.parts) {
-        const piece =
-          typeof part === 'string'
-            ? part
-            : textOf(evaluate(part, scope, budget), budget.maxBytes, budget.spend);
-        spend(budget, piece);
-        text += piece;
+        if (typeof part === 'string') spend(budget, part);
+        text += typeof part === 'string' ? part : renderPart(template, part, scope, budget);
       }
       return text;
     }
@@ -107,6 +161,19 @@ function renderWithin(template: Template, scope: TemplateScope, budget: Budget):
       return rendered;
     }
   }
+}
+
+/** The text of an expression that is part of a longer one. */
+function renderPart(text: Template, part: Expression, scope: TemplateScope, budget: Budget): string {
+  const value = evaluate(part, scope, budget);
+  const { maxBytes } = budget;
+  const atOnce = () => textOf(value, maxBytes, budget.spend);
+  const piece =
+    typeof value === 'object' && budget.outcomes !== null
+      ? (budget.outcomes.take(text, atOnce, () => textWork(value, maxBytes, budget.spend)) as string)
+      : atOnce();
+  spend(budget, piece);
+  return piece;
 }
 
 function evaluate(expression: Expression, scope: TemplateScope, budget: Budget): JsonValue {
@@ -150,18 +217,35 @@ function operate(
 }
 
 function applyFilter(
-  { input, name, args }: Expression & { readonly kind: 'filter' },
+  expression: Expression & { readonly kind: 'filter' },
   scope: TemplateScope,
   budget: Budget,
 ): JsonValue {
+  const { input, name, args } = expression;
   const before = evaluate(input, scope, budget);
   const filter = FILTERS.get(name);
   if (filter === undefined) return null;
   const [first] = args;
   const each = first?.kind === 'each' ? ofItem(first, scope, budget) : undefined;
   const values = args.map((arg) => evaluateArgument(arg, scope, budget));
+  const atOnce = (): JsonValue => {
+    budget.spend(lengthSteps(before));
+    const value = filter.apply(before, values, budget.left, scope.timezone ?? 'UTC', budget.spend, each);
+    if (typeof value === 'string') spend(budget, value);
+    return value;
+  };
+  if (budget.outcomes === null) return atOnce();
+  return budget.outcomes.take(expression, atOnce, () => {
+    const work = filter.work?.(before, values, budget.left, budget.spend) ?? null;
+    return work === null ? null : filterWork(before, work, budget);
+  });
+}
+
+function* filterWork(before: JsonValue, work: Work<JsonValue>, budget: Budget): Work<JsonValue> {
   budget.spend(lengthSteps(before));
-  const value = filter.apply(before, values, budget.left, scope.timezone ?? 'UTC', budget.spend, each);
+  const value = yield* work;
+  // Joining a long text and measuring it are a turn each.
+  yield 0;
   if (typeof value === 'string') spend(budget, value);
   return value;
 }

@@ -77,6 +77,22 @@ describe('an execution without effects', () => {
     ]);
   });
 
+  test('whose config takes long to render is left to the worker, which goes on there', async () => {
+    await start();
+    const configs: unknown[] = [];
+    service.behaviours.set('a', (context) => {
+      configs.push(context.config);
+      return success({});
+    });
+    const config = { do: 'a', length: '{{trigger.data.numbers | json | length}}' };
+    const flow = flowOf([['a', 'test.pure', { config }]], ['start>a']);
+    const workflowId = await service.createWorkflow(flow);
+    const id = await service.execute(workflowId, { numbers: Array(25_000).fill(1) });
+    expect((await storedOf(id)).status).not.toBe('completed');
+    expect(await service.finished(id)).toMatchObject({ status: 'completed' });
+    expect(configs).toEqual([{ do: 'a', length: 50_001 }]);
+  });
+
   test('that fails starts its error workflow', async () => {
     await start();
     service.behaviours.set('a', () => failure('broken', verbatim('it broke')));
