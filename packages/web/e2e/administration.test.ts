@@ -348,7 +348,10 @@ describe('settings', () => {
     await hosts.getByText('The list is empty').waitFor();
     await hosts.getByLabel('Hosts', { exact: true }).fill('*.example.com');
     await page.keyboard.press('Enter');
+    // The button is disabled while it saves, too.
+    const saved = page.waitForResponse((response) => response.request().method() === 'PATCH');
     await hosts.getByRole('button', { name: 'Save' }).click();
+    expect((await saved).status()).toBe(200);
     await expect.poll(() => hosts.getByRole('button', { name: 'Save' }).isDisabled()).toBe(true);
     await page.reload();
     await expect.poll(() => retention.getByLabel('Completed').inputValue()).toBe('7');

@@ -39,6 +39,8 @@ export const limitShift = () => positioning()?.limitShift();
 export function autoUpdate(reference: Element, floating: HTMLElement, update: () => void): () => void {
   let isOver = false;
   let stop: () => void = update;
+  // It was opened although nothing can position it: at once, and not once the next try has failed, too.
+  if (positioning() === undefined) update();
   void loadPositioning().then((library) => {
     if (isOver) return;
     if (library === undefined) update();
