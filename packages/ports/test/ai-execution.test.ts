@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { addCredential } from '@millrace/credentials/credentials';
 import { success } from '@millrace/engine';
-import { createSecretKeys } from '@millrace/secrets/keys';
+import { addModelCredential } from '@millrace/testing/model-credential';
 import {
   type ModelRequest,
   type ModelServer,
@@ -30,12 +29,7 @@ beforeAll(async () => {
   service = await startWorkingService({ config: { allowHosts: [server.host], secretKeys } });
   service.behaviours.set('weigh', ({ config }) => success({ grams: Number(config.of) * 10 }));
   const fields = { provider: 'anthropic', base_url: server.baseUrl('anthropic'), api_key: KEY };
-  const row = await addCredential(
-    { db: service.deps.db, keys: createSecretKeys(service.deps.config) },
-    { organisationId: service.key.organisationId, name: 'model', type: 'ai', hosts: [], fields },
-    { actor: 'operator' },
-  );
-  credentialId = row.id;
+  credentialId = await addModelCredential(service, service.key.organisationId, fields);
 });
 
 afterAll(async () => {

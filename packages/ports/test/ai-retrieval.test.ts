@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { addCredential } from '@millrace/credentials/credentials';
-import { createSecretKeys } from '@millrace/secrets/keys';
+import { addModelCredential } from '@millrace/testing/model-credential';
 import { type ModelServer, startModelServer } from '@millrace/testing/model-server';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { startWorkingService, type WorkingService } from '../../runtime/test/worker/service-with-worker.ts';
@@ -35,12 +34,7 @@ beforeAll(async () => {
     base_url: server.baseUrl('openai_compatible'),
     api_key: KEY,
   };
-  const row = await addCredential(
-    { db: service.deps.db, keys: createSecretKeys(service.deps.config) },
-    { organisationId: service.key.organisationId, name: 'model', type: 'ai', hosts: [], fields },
-    { actor: 'operator' },
-  );
-  credentialId = row.id;
+  credentialId = await addModelCredential(service, service.key.organisationId, fields);
 });
 
 afterAll(async () => {

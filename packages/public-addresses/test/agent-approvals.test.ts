@@ -1,10 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { addCredential } from '@millrace/credentials/credentials';
 import type { JsonObject } from '@millrace/engine';
-import { createSecretKeys } from '@millrace/secrets/keys';
 import { listDecidedApprovals, listPendingApprovals } from '@millrace/service/callbacks/store';
 import { decideApproval } from '@millrace/service/callbacks/use';
 import { send } from '@millrace/testing/api';
+import { addModelCredential } from '@millrace/testing/model-credential';
 import {
   type ModelAnswer,
   type ModelServer,
@@ -36,12 +35,7 @@ beforeAll(async () => {
     config: { allowHosts: [model.host], secretKeys: { current: randomBytes(32), previous: [] } },
   });
   const fields = { provider: 'anthropic', base_url: model.baseUrl('anthropic'), api_key: KEY };
-  const row = await addCredential(
-    { db: service.deps.db, keys: createSecretKeys(service.deps.config) },
-    { organisationId: service.key.organisationId, name: 'model', type: 'ai', hosts: [], fields },
-    { actor: 'operator' },
-  );
-  credentialId = row.id;
+  credentialId = await addModelCredential(service, service.key.organisationId, fields);
 });
 afterAll(async () => {
   await service.stop();

@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { addCredential } from '@millrace/credentials/credentials';
 import type { JsonObject } from '@millrace/engine';
 import { createNotifier, type ExecutionNotifier } from '@millrace/runtime/notifier';
-import { createSecretKeys } from '@millrace/secrets/keys';
+import { addModelCredential } from '@millrace/testing/model-credential';
 import { type ModelServer, type ModelServerOptions, startModelServer } from '@millrace/testing/model-server';
 import { createTestServices } from '@millrace/testing/service';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -41,12 +40,7 @@ beforeAll(async () => {
   made = createTestServices({ ...service.deps, notifier });
   await service.startWorker({}, { ...made, notifier });
   const fields = { provider: 'anthropic', base_url: model.baseUrl('anthropic'), api_key: 'sk-of-the-test' };
-  const row = await addCredential(
-    { db: service.deps.db, keys: createSecretKeys(service.deps.config) },
-    { organisationId: service.key.organisationId, name: 'model', type: 'ai', hosts: [], fields },
-    { actor: 'operator' },
-  );
-  credentialId = row.id;
+  credentialId = await addModelCredential(service, service.key.organisationId, fields);
 });
 afterAll(async () => {
   await service.stop();

@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { addCredential } from '@millrace/credentials/credentials';
-import { createSecretKeys } from '@millrace/secrets/keys';
+import { addModelCredential } from '@millrace/testing/model-credential';
 import { type ModelServer, type ModelServerOptions, startModelServer } from '@millrace/testing/model-server';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { expectAccessible } from './support/accessible.ts';
@@ -39,13 +38,8 @@ afterAll(async () => {
 test('an author makes a chat; a visitor reads the answer as it is written, finds it after a reload, and on another website', async () => {
   const opened = await world.openAs('editor', 'workflows');
   const { page, person } = opened;
-  const { deps } = world.service;
   const fields = { provider: 'anthropic', base_url: model.baseUrl('anthropic'), api_key: 'sk-test' };
-  const { id: credentialId } = await addCredential(
-    { db: deps.db, keys: createSecretKeys(deps.config) },
-    { organisationId: person.organisationId, name: 'model', type: 'ai', hosts: [], fields },
-    { actor: 'operator' },
-  );
+  const credentialId = await addModelCredential(world.service, person.organisationId, fields);
   const origin = `http://127.0.0.1:${(site.address() as AddressInfo).port}`;
   const chat = {
     title: 'Ask the mill',

@@ -1,7 +1,7 @@
 import type { JsonObject } from '@millrace/engine';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { type Connections, reachServices, runConnected, runElsewhere } from './imported-run.ts';
-import { type OriginalLink, type OriginalNode, originalOf } from './n8n-original.ts';
+import { BY_HAND, chainOf, type OriginalNode } from './n8n-original.ts';
 import { openWorld, TOKEN, type World } from './world.ts';
 
 let world: World;
@@ -28,11 +28,7 @@ const VERSIONS = {
   extractFromFile: 1,
 };
 
-function chain(...nodes: readonly OriginalNode[]): JsonObject {
-  const all: OriginalNode[] = [['Start', 'manualTrigger'], ...nodes];
-  const links = all.slice(1).map(([name], index): OriginalLink => `${all[index]?.[0]} > ${name}`);
-  return originalOf('Attachments', VERSIONS, all, links);
-}
+const chain = (...nodes: readonly OriginalNode[]) => chainOf('Attachments', VERSIONS, [BY_HAND, ...nodes]);
 
 const sendFile = (inputDataFieldName: string): JsonObject => ({
   method: 'POST',

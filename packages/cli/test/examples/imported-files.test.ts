@@ -3,7 +3,7 @@ import { send } from '@millrace/testing/api';
 import { startModelServer } from '@millrace/testing/model-server';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { reachServices, runConnected, storeConnected } from './imported-run.ts';
-import { type OriginalLink, type OriginalNode, originalOf } from './n8n-original.ts';
+import { BY_HAND, chainOf, type OriginalNode, originalOf } from './n8n-original.ts';
 import { openWorld, type World } from './world.ts';
 
 let world: World;
@@ -24,13 +24,7 @@ beforeEach(() => {
 const VERSIONS = { code: 2, set: 3.4, httpRequest: 4.2, if: 2.2, webhook: 2, s3: 1 };
 const NOTHING = { service: 0 };
 
-/** Nodes one after the other; the first one is the trigger. */
-function chain(...nodes: readonly OriginalNode[]): JsonObject {
-  const links = nodes.slice(1).map(([name], index): OriginalLink => `${nodes[index]?.[0]} > ${name}`);
-  return originalOf('Files', VERSIONS, nodes, links);
-}
-
-const START: OriginalNode = ['Start', 'manualTrigger'];
+const chain = (...nodes: readonly OriginalNode[]) => chainOf('Files', VERSIONS, nodes);
 
 const sendFile = (inputDataFieldName: string): OriginalNode => [
   'Send',
@@ -127,9 +121,9 @@ describe('what is known of files', () => {
   it('is read by templates and by code', async () => {
     serve();
     const body = `={{ JSON.stringify({ name: $binary.data.fileName.toLowerCase(), type: $binary.data.mimeType, extension: $binary.data.fileExtension.toUpperCase(), names: Object.keys($binary), has: !!$binary.data }) }}`;
-    await runConnected(world, chain(START, get, sendJson(body)), NOTHING);
+    await runConnected(world, chain(BY_HAND, get, sendJson(body)), NOTHING);
     const plain = '={"name":"{{ $binary.data.fileName }}","type":"{{ $binary.data.mimeType }}"}';
-    await runConnected(world, chain(START, get, sendJson(plain)), NOTHING);
+    await runConnected(world, chain(BY_HAND, get, sendJson(plain)), NOTHING);
     expect(sent().map(({ body: found }) => found)).toEqual([
       { name: 'report.csv', type: 'text/csv', extension: 'CSV', names: ['data'], has: true },
       { name: 'Report.CSV', type: 'text/csv' },
@@ -144,9 +138,9 @@ describe('what is known of files', () => {
       'moveBinaryData',
       { mode: 'jsonToBinary', options: { fileName: '={{ $json.n }}.json' } },
     ];
-    await runConnected(world, chain(START, get, out, into, sendFile('data')), NOTHING);
+    await runConnected(world, chain(BY_HAND, get, out, into, sendFile('data')), NOTHING);
     const text: OriginalNode = ['Out', 'moveBinaryData', { setAllData: false, destinationKey: 'text' }];
-    await runConnected(world, chain(START, get, text, sendJson('={{ JSON.stringify($json) }}')), NOTHING);
+    await runConnected(world, chain(BY_HAND, get, text, sendJson('={{ JSON.stringify($json) }}')), NOTHING);
     expect(sent().map(({ body }) => body)).toEqual([{ n: 7 }, { text: '{"n":7}' }]);
   });
 
@@ -164,7 +158,7 @@ describe('what is known of files', () => {
     const fields = { access_key_id: 'AKIDTESTTESTTEST', secret_access_key: 'not-a-real-secret' };
     const service = await world.addCredential('aws', fields, ['*.amazonaws.com']);
     const original = chain(
-      START,
+      BY_HAND,
       get,
       s3('Up', { operation: 'upload', fileName: 'today/a.csv', binaryPropertyName: 'data' }),
       s3('Note', { operation: 'upload', fileName: 'note', binaryData: false, fileContent: 'A note' }),
@@ -195,7 +189,7 @@ it('a list in random order has the same items', async () => {
     'code',
     { jsCode: 'return [{ json: { all: $input.all().map(({ json }) => json.n) } }];' },
   ];
-  const original = chain(START, make, ['Mix', 'sort', { type: 'random' }], read, sendJson('={{ $json }}'));
+  const original = chain(BY_HAND, make, ['Mix', 'sort', { type: 'random' }], read, sendJson('={{ $json }}'));
   await runConnected(world, original, NOTHING);
   const { all } = JSON.parse(sent()[0]?.text ?? '{"all":[]}') as { all: number[] };
   expect(all.toSorted((a, b) => a - b)).toEqual(list);
@@ -208,7 +202,7 @@ it('a workflow that tests itself runs as one that does not', async () => {
     VERSIONS,
     [
       ['Rows', 'evaluationTrigger'],
-      START,
+      BY_HAND,
       ['Testing?', 'evaluation', { operation: 'checkIfEvaluating' }],
       ['Outputs', 'evaluation', { operation: 'setOutputs', outputs: { values: [] } }],
       ['Never', 'stopAndError', { errorMessage: 'not a test' }],

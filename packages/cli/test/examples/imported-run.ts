@@ -1,20 +1,37 @@
 import type { HttpClient, JsonObject, JsonValue } from '@millrace/engine';
-import { importWorkflow } from '@millrace/importer';
+import { type ImportResult, importWorkflow } from '@millrace/importer';
 import { createWorker } from '@millrace/runtime/worker';
 import { createTestServices } from '@millrace/testing/service';
 import { expect } from 'vitest';
 import type { ExecutionBody } from '../../../runtime/test/worker/service-with-worker.ts';
 import type { World } from './world.ts';
 
-/** Imports a workflow of another product without anything dropped, and stores it. @returns its id */
-export async function storeImported({ key, service }: World, original: JsonValue): Promise<number> {
+/** Imports a workflow of another product without anything dropped. */
+function importWhole(original: JsonValue): ImportResult['workflow'] {
   const read = importWorkflow(original, { limits: { nodes: 200, depth: 100 }, name: 'x' });
   if ('fault' in read) throw new Error(read.fault.code);
   expect(read.result.outcomes.filter(({ kind }) => kind === 'dropped')).toEqual([]);
-  const created = await service.api('POST', '/workflows', { key, body: { ...read.result.workflow } });
+  return read.result.workflow;
+}
+
+/** Stores a workflow in which nothing has to be mended. @returns its id */
+async function store({ key, service }: World, workflow: JsonObject): Promise<number> {
+  const created = await service.api('POST', '/workflows', { key, body: workflow });
   expect(created.status, created.text).toBe(201);
   expect(created.json.problems).toEqual([]);
   return created.json.id;
+}
+
+/** Runs a workflow to its end without a failure. */
+async function run(world: World, id: number, input: JsonValue): Promise<ExecutionBody> {
+  const execution = await world.finished(await world.execute(id, input));
+  expect(execution.error, JSON.stringify(execution.error)).toBeUndefined();
+  return execution;
+}
+
+/** Imports a workflow of another product without anything dropped, and stores it. @returns its id */
+export function storeImported(world: World, original: JsonValue): Promise<number> {
+  return store(world, { ...importWhole(original) });
 }
 
 /**
@@ -26,10 +43,7 @@ export async function runElsewhere(
   original: JsonValue,
   input: JsonValue = {},
 ): Promise<ExecutionBody> {
-  const read = importWorkflow(original, { limits: { nodes: 200, depth: 100 }, name: 'x' });
-  if ('fault' in read) throw new Error(read.fault.code);
-  expect(read.result.outcomes.filter(({ kind }) => kind === 'dropped')).toEqual([]);
-  const text = JSON.stringify(read.result.workflow)
+  const text = JSON.stringify(importWhole(original))
     .replaceAll(/"auth":\{"type":"credential","credential_id":0\},?/g, '')
     .replaceAll(/"url":"https:\/\/([^/"]+)\//g, (_found, host: string) => {
       const name = host.replaceAll(/\{\{.*?\}\}\.?/g, '');
@@ -37,15 +51,7 @@ export async function runElsewhere(
     })
     .replaceAll(/"(\w+_url)":""/g, (_found, name: string) => `"${name}":"${world.outside.url}/${name}"`)
     .replaceAll(/,\}/g, '}');
-  const created = await world.service.api('POST', '/workflows', {
-    key: world.key,
-    body: JSON.parse(text) as JsonObject,
-  });
-  expect(created.status, created.text).toBe(201);
-  expect(created.json.problems).toEqual([]);
-  const execution = await world.finished(await world.execute(created.json.id, input));
-  expect(execution.error, JSON.stringify(execution.error)).toBeUndefined();
-  return execution;
+  return run(world, await store(world, JSON.parse(text) as JsonObject), input);
 }
 
 /**
@@ -87,21 +93,15 @@ export async function storeConnected(
   { service, model = 0, vars = {} }: Connections,
   more: JsonObject = {},
 ): Promise<number> {
-  const read = importWorkflow(original, { limits: { nodes: 200, depth: 100 }, name: 'x' });
-  if ('fault' in read) throw new Error(read.fault.code);
-  expect(read.result.outcomes.filter(({ kind }) => kind === 'dropped')).toEqual([]);
-  const body = JSON.parse(
-    JSON.stringify({ ...read.result.workflow, ...more }),
+  const workflow = JSON.parse(
+    JSON.stringify({ ...importWhole(original), ...more }),
     function connect(this: object, name: string, value: unknown) {
       if (name === 'vars' && typeof value === 'object') return { ...value, ...vars };
       if (name !== 'credential_id' || value !== 0) return value;
       return 'model' in this ? model : service;
     },
   ) as JsonObject;
-  const created = await world.service.api('POST', '/workflows', { key: world.key, body });
-  expect(created.status, created.text).toBe(201);
-  expect(created.json.problems).toEqual([]);
-  return created.json.id;
+  return store(world, workflow);
 }
 
 /** The same, and runs it by a worker that reaches services. */
@@ -111,10 +111,7 @@ export async function runConnected(
   connections: Connections,
   input: JsonValue = {},
 ): Promise<ExecutionBody> {
-  const id = await storeConnected(world, original, connections);
-  const execution = await world.finished(await world.execute(id, input));
-  expect(execution.error, JSON.stringify(execution.error)).toBeUndefined();
-  return execution;
+  return run(world, await storeConnected(world, original, connections), input);
 }
 
 /** Imports it, and runs it to its end without a failure. */
@@ -123,7 +120,5 @@ export async function runImported(
   original: JsonValue,
   input: JsonValue = {},
 ): Promise<ExecutionBody> {
-  const execution = await world.finished(await world.execute(await storeImported(world, original), input));
-  expect(execution.error, JSON.stringify(execution.error)).toBeUndefined();
-  return execution;
+  return run(world, await storeImported(world, original), input);
 }

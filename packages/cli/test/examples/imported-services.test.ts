@@ -2,7 +2,7 @@ import { createHash, createHmac } from 'node:crypto';
 import type { JsonObject, JsonValue } from '@millrace/engine';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { runElsewhere, runImported } from './imported-run.ts';
-import { type OriginalLink, type OriginalNode, originalOf } from './n8n-original.ts';
+import { BY_HAND, chainOf, type OriginalNode, originalOf } from './n8n-original.ts';
 import { openWorld, type World } from './world.ts';
 
 let world: World;
@@ -22,11 +22,7 @@ const VERSIONS = {
 };
 
 /** Nodes one after the other, behind a trigger. */
-function chain(...nodes: readonly OriginalNode[]): JsonObject {
-  const all: OriginalNode[] = [['Start', 'manualTrigger'], ...nodes];
-  const links = all.slice(1).map(([name], index): OriginalLink => `${all[index]?.[0]} > ${name}`);
-  return originalOf('Services', VERSIONS, all, links);
-}
+const chain = (...nodes: readonly OriginalNode[]) => chainOf('Services', VERSIONS, [BY_HAND, ...nodes]);
 
 const calls = () => world.outside.received.map(({ line, query, body }) => [line, query, body]);
 const rl = (value: string, mode = 'id') => ({ __rl: true, mode, value });

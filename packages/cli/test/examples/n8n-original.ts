@@ -35,3 +35,16 @@ export function originalOf(
     connections: connections as unknown as JsonValue,
   };
 }
+
+/** Nodes one after the other; the first one is the trigger. */
+export function chainOf(
+  name: string,
+  versions: { readonly [type: string]: number },
+  nodes: readonly OriginalNode[],
+): JsonObject {
+  const links = nodes.slice(1).map(([label], index): OriginalLink => `${nodes[index]?.[0]} > ${label}`);
+  return originalOf(name, versions, nodes, links);
+}
+
+/** The trigger of workflows that are started by hand. */
+export const BY_HAND: OriginalNode = ['Start', 'manualTrigger'];

@@ -15,6 +15,24 @@ function recorder(options: Partial<Parameters<typeof coalesce<number, number>>[0
   return { batches, call };
 }
 
+/** Batches that end only when the test lets them. */
+function recordHeld(options: { readonly lanes: number; readonly eagerFrom?: number }) {
+  const batches: number[][] = [];
+  const open: PromiseWithResolvers<void>[] = [];
+  const call = coalesce<number, number>({
+    run: async (items) => {
+      batches.push([...items]);
+      const ended = Promise.withResolvers<void>();
+      open.push(ended);
+      await ended.promise;
+      return items;
+    },
+    maxItems: 100,
+    ...options,
+  });
+  return { batches, open, call };
+}
+
 test('calls of one turn share a batch, those that arrive while it runs share the next', async () => {
   const { batches, call } = recorder();
   const first = Promise.all([1, 2, 3].map(call));
@@ -29,19 +47,7 @@ test('calls of one turn share a batch, those that arrive while it runs share the
 });
 
 test('with two lanes, a second batch begins while the first is in progress, and a third waits for one of them', async () => {
-  const batches: number[][] = [];
-  const open: PromiseWithResolvers<void>[] = [];
-  const call = coalesce<number, number>({
-    run: async (items) => {
-      batches.push([...items]);
-      const ended = Promise.withResolvers<void>();
-      open.push(ended);
-      await ended.promise;
-      return items;
-    },
-    maxItems: 100,
-    lanes: 2,
-  });
+  const { batches, open, call } = recordHeld({ lanes: 2 });
   const calls = [1, 2].map(call);
   await expect.poll(() => batches).toEqual([[1, 2]]);
   calls.push(...[3, 4].map(call));
@@ -59,20 +65,7 @@ test('with two lanes, a second batch begins while the first is in progress, and 
 });
 
 test('so many items that a batch is eager for begin it in the middle of a turn, in every free lane; the rest waits', async () => {
-  const batches: number[][] = [];
-  const open: PromiseWithResolvers<void>[] = [];
-  const call = coalesce<number, number>({
-    run: async (items) => {
-      batches.push([...items]);
-      const ended = Promise.withResolvers<void>();
-      open.push(ended);
-      await ended.promise;
-      return items;
-    },
-    maxItems: 100,
-    lanes: 2,
-    eagerFrom: 2,
-  });
+  const { batches, open, call } = recordHeld({ lanes: 2, eagerFrom: 2 });
   const calls = [1].map(call);
   expect(batches).toEqual([]);
   calls.push(...[2, 3, 4, 5, 6, 7].map(call));
