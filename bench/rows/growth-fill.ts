@@ -6,7 +6,7 @@ import type { Row } from '../row.ts';
 export const growthFillRow: Row = {
   id: 'growth-fill',
   isNamedOnly: true,
-  metrics: [metric('fill', 'executions in the history', 'MiB')],
+  metrics: [metric('fill', 'size of the history', 'MiB')],
   async measure(bench) {
     await newDatabase(bench);
     const { db } = await longDatabase(bench);

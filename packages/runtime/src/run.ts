@@ -273,9 +273,9 @@ export class Run {
   /** Begins, or goes on where it was when it was stored. */
   async #start(): Promise<ExecutionState> {
     if (this.#begun === null && this.#state !== null) return this.#state;
-    const step = driveUnlimited(this.#begun ?? this.#begin(), this.#holder);
+    const work = this.#begun ?? this.#begin();
     this.#begun = null;
-    return this.#took(step instanceof Promise ? await step : step);
+    return this.#took(await driveUnlimited(work, this.#holder));
   }
 
   #begin(): Work<Step> {
@@ -295,8 +295,8 @@ export class Run {
   async #step(events: readonly StepEvent[]): Promise<ExecutionState> {
     // Others may end meanwhile; they are of the next step.
     const ended = this.#ended.splice(0);
-    const step = driveUnlimited(stepWork(this.#state as ExecutionState, events), this.#holder);
-    const state = this.#took(step instanceof Promise ? await step : step);
+    const work = stepWork(this.#state as ExecutionState, events);
+    const state = this.#took(await driveUnlimited(work, this.#holder));
     for (const node of ended) node.releaseResponses();
     return state;
   }

@@ -12,6 +12,7 @@ import {
   withHandlesAtBorder,
 } from '@millrace/editor-model/display.ts';
 import type { EditorState, Point } from '@millrace/editor-model/editor-state.ts';
+import { NONE_LIFTED } from '@millrace/editor-model/far-places.ts';
 import { createPlaces } from '@millrace/editor-model/places.ts';
 import { useEditorState, useEditorStore } from '@millrace/editor-model/store.ts';
 import { applyNodeChanges, type EdgeChange, type NodeChange, useStoreApi } from '@xyflow/react';
@@ -23,7 +24,6 @@ import { useEdgeRouting } from './use-edge-routing.ts';
 
 /** A flow with more nodes than this is large: those out of sight aren't rendered, and what is dragged is lifted. */
 export const MANY = 150;
-const NONE_LIFTED: ReadonlySet<string> = new Set();
 
 /**
  * The nodes and edges for React Flow. A drag updates only this state until the drop reaches the store, so that dragging

@@ -13,7 +13,6 @@ export const MORE_CONVERTERS: { readonly [name: string]: Converter } = {
   is_set: (step, path) => (step.raw(path) === undefined ? undefined : true),
   is_internal: (step, path) => step.text(path, 'internal') === 'internal',
   text_list: (step, path) => listOf(step, path, '(text) => text'),
-  url_list: (step, path) => listOf(step, path, '(text) => text'),
   number_list: (step, path) => listOf(step, path, 'Number'),
   hubspot_filters: (step, path) =>
     arrayOf(step.raw(`${path}.filterGroupsValues`)).map((group) => ({

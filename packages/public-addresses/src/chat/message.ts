@@ -4,7 +4,7 @@ import { message } from '@millrace/messages';
 import type { StartableWorkflow } from '@millrace/runtime/start-row';
 import { type ChatOptions, isAccepted } from '@millrace/triggers';
 import type { FastifyRequest } from 'fastify';
-import { readWebhookBody } from '../webhooks/body.ts';
+import { type ArrivedFile, readWebhookBody } from '../webhooks/body.ts';
 import { keeperOf } from '../webhooks/keep-files.ts';
 import { ChatRefusal } from './refusal.ts';
 
@@ -45,11 +45,11 @@ export async function readMessageWithFiles(
 ): Promise<SentMessage> {
   const { files_per_message: most, files_accept: accept, files_mb: mib } = options;
   if (most === 0) throw new ChatRefusal(422, message('chat.not_a_message'));
-  const arrived: Parameters<ReturnType<typeof keeperOf>>[0][] = [];
-  // Stored only once all are known to be wanted; `$file` is never read.
+  const arrived: ArrivedFile[] = [];
+  // Stored only once all are known to be wanted.
   const body = await readWebhookBody(request, 'files', config, async (file) => {
     arrived.push(file);
-    return { $file: '', name: '', type: '', size: 0, sha256: '' } as unknown as FileValue;
+    return null;
   });
   request.rawBody = null;
   const sent = readMessage(body, options);

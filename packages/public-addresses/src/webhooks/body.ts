@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { type FileValue, type JsonValue, setOwn } from '@millrace/engine';
+import { type JsonValue, setOwn } from '@millrace/engine';
 import { ApiError } from '@millrace/errors/errors';
 import { fileName, mediaType } from '@millrace/files/names';
 import { isJsonType, readJsonBody, refuseOtherCharsets } from '@millrace/http/body';
@@ -26,12 +26,15 @@ const MAX_FIELDS = 10_000;
 /** Of one call: each is stored by statements of its own. */
 const MAX_FILES = 20;
 
-/** Stores a file that came with a call. */
-export type KeepFile = (file: {
+/** A file that came with a call. */
+export interface ArrivedFile {
   readonly name: string;
   readonly type: string;
   readonly bytes: Uint8Array;
-}) => Promise<FileValue>;
+}
+
+/** Takes a file that came with a call. @returns what stands for it in the call's data */
+export type KeepFile = (file: ArrivedFile) => Promise<JsonValue>;
 
 /**
  * The data of a call. No body counts as `{}`.
@@ -136,7 +139,7 @@ function isUnchosen({ name, size }: File): boolean {
   return name === '' && size === 0;
 }
 
-async function kept(file: File, keepFile: KeepFile): Promise<FileValue> {
+async function kept(file: File, keepFile: KeepFile): Promise<JsonValue> {
   const bytes = new Uint8Array(await file.arrayBuffer());
   return keepFile({ name: fileName(file.name), type: mediaType(file.type), bytes });
 }

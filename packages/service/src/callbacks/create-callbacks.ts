@@ -45,10 +45,9 @@ interface Asked {
 }
 
 /** Whoever decides may not be one who may see the execution, whose outputs are masked as well. */
-async function masked(caller: Caller, asked: Asked): Promise<Asked> {
-  return caller.mask === undefined
-    ? asked
-    : ((await caller.mask(asked as unknown as JsonObject)) as unknown as Asked);
+async function masked(caller: Caller, { title, text, fields = [] }: Asked): Promise<Asked> {
+  const asked = { title, text, fields };
+  return caller.mask === undefined ? asked : ((await caller.mask(asked)) as typeof asked);
 }
 
 async function put(

@@ -21,7 +21,6 @@ import type { Membership, Session } from '@millrace/identity/sessions/session';
 import { insufficientRole } from '@millrace/identity/values/roles';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { AppDeps } from '../../app-deps.ts';
-
 import { refuseCrossSite } from './cross-site.ts';
 import { createSessionEntry } from './session.ts';
 
