@@ -7,6 +7,7 @@ import {
   listPaths,
   parseTemplate,
   RenderLimitError,
+  remember,
   render,
   setOwn,
   stringifyJson,
@@ -29,9 +30,7 @@ function templateOf(text: string): Template {
   if (known !== undefined) return known;
   const result = parseTemplate(text);
   if (!result.ok) throw new Error(`a connector has a template that can't be parsed: ${text}`);
-  const [oldest] = parsed.keys();
-  if (parsed.size >= MAX_PARSED && oldest !== undefined) parsed.delete(oldest);
-  parsed.set(text, result.template);
+  remember(parsed, text, result.template, MAX_PARSED);
   return result.template;
 }
 

@@ -60,6 +60,7 @@ export { parseWork, stringifyWork } from '@millrace/values/json-work';
 export { loadOnce } from '@millrace/values/load-once';
 export { compareKeys, LAST_RANK, type OrderKey, orderKey } from '@millrace/values/order-key';
 export { searchForPattern } from '@millrace/values/pattern';
+export { remember } from '@millrace/values/remember';
 export { includesText, includesTextWork, searchFor } from '@millrace/values/text-search';
 export { formatTimestamp, parseTimestamp } from '@millrace/values/timestamp';
 export {

@@ -2,6 +2,7 @@ import { timingSafeEqual } from 'node:crypto';
 import type { Scope } from '@millrace/admin-api';
 import { coalesce } from '@millrace/database/coalesce';
 import type { Database } from '@millrace/database/database';
+import { remember } from '@millrace/engine';
 import { ApiError } from '@millrace/errors/errors';
 import { createFormerUseGate, recordFormerUses } from '@millrace/identity/api-keys/former-uses';
 import { hashSecret, type ParsedApiKey, parseApiKey } from '@millrace/identity/api-keys/key';
@@ -76,9 +77,8 @@ export function createAuthenticator(db: Database, failuresPerMinute: number): Au
 
   function noteLastUse({ key_id, secret_hash, organisation_id }: KeyForAuthentication): void {
     if (lastUsed.has(key_id)) return;
-    const [oldest] = lastUsed.keys();
-    if (lastUsed.size >= MOST_REMEMBERED && oldest !== undefined) lastUsed.delete(oldest);
-    lastUsed.set(key_id, { secretHash: secret_hash, organisationId: organisation_id });
+    const use = { secretHash: secret_hash, organisationId: organisation_id };
+    remember(lastUsed, key_id, use, MOST_REMEMBERED);
   }
 
   async function checkKey(

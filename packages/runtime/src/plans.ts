@@ -1,6 +1,6 @@
 import { coalesce } from '@millrace/database/coalesce';
 import type { Queryable } from '@millrace/database/database';
-import { type CompileResult, compileWork, type NodeRegistry, parseJson } from '@millrace/engine';
+import { type CompileResult, compileWork, type NodeRegistry, parseJson, remember } from '@millrace/engine';
 import { finishInTurns } from './turns.ts';
 
 /**
@@ -49,14 +49,9 @@ export function createPlanCache(db: Queryable, typesOf: TypesOfVersion, maxPlans
       const known = plans.get(name);
       const forget = (): void => void plans.delete(name);
       const plan = known ?? compileVersion({ workflowId, version }, forget);
-      // Deleted and reinserted so that the Map's order is the order of use.
-      plans.delete(name);
-      plans.set(name, plan);
-      if (known === undefined) {
-        plan.catch(() => plans.get(name) === plan && plans.delete(name));
-        const [oldest] = plans.keys();
-        if (plans.size > maxPlans && oldest !== undefined) plans.delete(oldest);
-      }
+      // Also what is known, so that the order is that of use.
+      remember(plans, name, plan, maxPlans);
+      if (known === undefined) plan.catch(() => plans.get(name) === plan && plans.delete(name));
       return plan;
     },
   };

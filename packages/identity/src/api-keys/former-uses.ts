@@ -1,4 +1,5 @@
 import type { Queryable } from '@millrace/database/database';
+import { remember } from '@millrace/engine';
 
 /** A use of a key that was rotated but still works. */
 export interface FormerUse {
@@ -22,10 +23,7 @@ export function createFormerUseGate(
     const name = `${id} ${sourceIp}`;
     const last = written.get(name);
     if (last !== undefined && now() - last < MINUTE_MS) return false;
-    written.delete(name);
-    written.set(name, now());
-    const [oldest] = written.keys();
-    if (written.size > MOST_REMEMBERED && oldest !== undefined) written.delete(oldest);
+    remember(written, name, now(), MOST_REMEMBERED);
     return true;
   };
 }

@@ -1,4 +1,4 @@
-import type { AiProvider, CredentialOf } from '@millrace/engine';
+import { type AiProvider, type CredentialOf, remember } from '@millrace/engine';
 import { refusalIn } from './provider-error.ts';
 
 /**
@@ -31,9 +31,7 @@ export function createDialects(): Dialects {
   return {
     of: (credential, model) => known.get(keyOf(credential, model)) ?? firstDialect(credential),
     remember(credential, model, dialect) {
-      const [oldest] = known.keys();
-      if (known.size >= MAX_REMEMBERED && oldest !== undefined) known.delete(oldest);
-      known.set(keyOf(credential, model), dialect);
+      remember(known, keyOf(credential, model), dialect, MAX_REMEMBERED);
     },
   };
 }

@@ -1,5 +1,6 @@
 import type { KeyObject } from 'node:crypto';
 import type { Egress } from '@millrace/egress/egress';
+import { remember } from '@millrace/engine';
 import { ApiError } from '@millrace/errors/errors';
 import { message } from '@millrace/messages';
 import type { SignatureOptions } from '@millrace/triggers';
@@ -29,9 +30,7 @@ export function createKeySets(egress: Pick<Egress, 'fetch'>): KeySets {
       [customFetch]: (address, { signal }) =>
         egress.fetch(organisationId).fetch(address, { signal }, MAX_BYTES),
     });
-    const [oldest] = sets.keys();
-    if (sets.size >= MAX_KEY_SETS && oldest !== undefined) sets.delete(oldest);
-    sets.set(name, keys);
+    remember(sets, name, keys, MAX_KEY_SETS);
     return keys;
   };
 }

@@ -1,4 +1,4 @@
-import type { ConfigFault, JsonObject } from '@millrace/engine';
+import { type ConfigFault, type JsonObject, remember } from '@millrace/engine';
 import { type Message, message, verbatim } from '@millrace/messages';
 import { NodeProblem } from '@millrace/node-kit/node-problem';
 import { templatesIn } from '@millrace/node-kit/values';
@@ -74,10 +74,7 @@ function shortestGapMs({ schedule, timezone }: FireTiming): number | null {
   const key = JSON.stringify([schedule, timezone]);
   const gap = known.get(key);
   const gapMs = gap === undefined ? examinedGapMs({ schedule, timezone }) : gap;
-  known.delete(key);
-  known.set(key, gapMs);
-  const [oldest] = known.keys();
-  if (oldest !== undefined && known.size > MOST_KNOWN) known.delete(oldest);
+  remember(known, key, gapMs, MOST_KNOWN);
   return gapMs;
 }
 
