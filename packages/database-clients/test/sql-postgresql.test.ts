@@ -165,13 +165,27 @@ describe('rows', () => {
     });
   });
 
-  it('that are too large are refused, and the write that returned them is undone', async () => {
+  it.each([
+    ['while they are sent', 40],
+    // The server has sent everything by the time the last row is seen to be too much.
+    ['with the last one', 17],
+  ])('that are too large %s are refused, and the write that returned them is undone', async (_, rows) => {
     const text =
-      "INSERT INTO orders (id, note) SELECT n, repeat('x', 1000000) FROM generate_series(1000, 1030) AS n RETURNING *";
+      "INSERT INTO orders (id, note) SELECT 1000 + n, repeat('x', 1000000) FROM generate_series(1, $1) AS n RETURNING *";
     const before = await countOrders();
-    expect(await errorOf(write(text))).toMatchObject({ code: 'sql_result_too_large', retryable: false });
+    expect(await errorOf(write(text, { parameters: [rows] }))).toMatchObject({
+      code: 'sql_result_too_large',
+      retryable: false,
+    });
     expect(await countOrders()).toBe(before);
   });
+
+  it.each(['VACUUM orders', 'CREATE INDEX CONCURRENTLY by_note ON orders (note)', 'CALL commit_and_write()'])(
+    'may be none of a write that commits by itself: %s',
+    async (text) => {
+      expect(await write(text)).toMatchObject({ rows: [], isTruncated: false });
+    },
+  );
 });
 
 describe('errors', () => {

@@ -15,6 +15,8 @@ type SqlCredential = CredentialOf<'sql'>;
 const CONNECT_MS = 15_000;
 /** The server-side statement limit is a safety net behind the cancel request sent at the time limit. */
 const SERVER_MARGIN_MS = 2_000;
+/** The protocol's largest number of rows. With any number, the driver sends Sync, which commits, only after the last row. */
+const ALL_ROWS = 2 ** 31 - 1;
 const SETTINGS = `SELECT set_config('statement_timeout', $1, false), set_config('DateStyle', 'ISO, MDY', false),
   set_config('TimeZone', 'UTC', false), set_config('IntervalStyle', 'iso_8601', false),
   set_config('bytea_output', 'hex', false), set_config('extra_float_digits', '1', false)`;
@@ -22,8 +24,8 @@ const SETTINGS = `SELECT set_config('statement_timeout', $1, false), set_config(
 /**
  * Runs one statement by the extended protocol, which accepts only one. Read-only: runs in a READ ONLY transaction that has
  * already read something, after which PostgreSQL doesn't allow making it writable (`SET TRANSACTION`), and which is rolled
- * back; at most `maxRows` + 1 rows are requested. Otherwise the statement commits by itself and always runs to its end,
- * however many of its rows are kept.
+ * back; at most `maxRows` + 1 rows are requested. Otherwise the statement always runs to its end, however many of its rows are
+ * kept, and is committed once all of them have arrived and aren't too large.
  * @throws ServiceError sql_*
  */
 export async function queryPostgresql(
@@ -114,13 +116,13 @@ function runStatement(
   const meter = new ByteMeter();
   const kept: (string | null)[][] = [];
   let count = 0;
-  const config: pg.QueryArrayConfig<unknown[]> & { rows?: number; queryMode?: string } = {
+  const config: pg.QueryArrayConfig<unknown[]> & { rows: number } = {
     text: sql,
     values: parameters.map(toPostgresqlParameter),
     rowMode: 'array',
     // Columns arrive as text and are converted once their names and types are known.
     types: { getTypeParser: () => (text: string) => text },
-    ...(readOnly ? { rows: maxRows + 1 } : { queryMode: 'extended' }),
+    rows: readOnly ? maxRows + 1 : ALL_ROWS,
   };
   const statement = new LimitedQuery(config);
   return new Promise((resolve, reject) => {
@@ -131,7 +133,7 @@ function runStatement(
       try {
         meter.add(row.reduce((bytes, text) => bytes + Buffer.byteLength(text ?? ''), 0));
       } catch (error) {
-        // Before the statement is committed: the server rolls it back when the connection is gone.
+        // The server rolls back what it has got no Sync for.
         client.connection.stream.destroy();
         reject(error);
       }
