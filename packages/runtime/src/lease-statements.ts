@@ -125,7 +125,9 @@ export const WORKER_CRASHED = 'worker_crashed';
  * Work with a concurrency limit on its workflow is left to {@link claimLimited}. A lost execution of that kind takes no
  * further slot: its row has been running all the time.
  *
- * Sent unnamed, because a generic plan would expect the limit to be a tenth of the backlog and read all of it.
+ * Planning it takes several times as long as running it, so the plan is kept (docs/adr/0104-claims-keep-their-plan.md).
+ *
+ * @param limit at most {@link MAX_CLAIMED}
  */
 export async function claimExecutions(
   db: Queryable,
@@ -145,20 +147,12 @@ export async function claimExecutions(
        SELECT e.id, o.organisation_id, e.priority, e.bytes,
          o.part < o.allowed AND count(*) OVER (PARTITION BY o.organisation_id) = o.part AS has_more
        FROM queued_of o CROSS JOIN LATERAL (
-         SELECT * FROM (
-           SELECT id, priority, ${DATA_BYTES} AS bytes FROM executions
-           WHERE ${QUEUED} AND organisation_id = o.organisation_id AND crashed_attempts < $14
-           ORDER BY priority DESC, id LIMIT CASE WHEN ${OLDEST_FIRST} THEN 0 ELSE o.part END FOR UPDATE SKIP LOCKED
-         ) u
+         ${MOST_URGENT}
          UNION ALL
-         (SELECT s.* FROM unnest(ARRAY[0, 1, 2]) AS p (priority) CROSS JOIN LATERAL (
-           SELECT id, priority, ${DATA_BYTES} AS bytes FROM executions
-           WHERE ${QUEUED} AND organisation_id = o.organisation_id AND priority = p.priority AND crashed_attempts < $14
-           ORDER BY id LIMIT CASE WHEN ${OLDEST_FIRST} THEN o.part ELSE 0 END FOR UPDATE SKIP LOCKED
-         ) s ORDER BY id LIMIT o.part)
+         (SELECT s.* FROM unnest(ARRAY[0, 1, 2]) AS p (priority) CROSS JOIN LATERAL ${OLDEST} s ORDER BY id LIMIT o.part)
        ) e
      ), due AS MATERIALIZED (
-       SELECT id, organisation_id FROM executions WHERE ${DUE} ORDER BY wake_at LIMIT $12
+       ${DUE_FIRST}
      ), waiting_of (organisation_id) AS (
        SELECT f.* FROM ${FIRST_WAITING} f WHERE (SELECT count(*) FROM due) = $12
        UNION ALL
@@ -168,17 +162,9 @@ export async function claimExecutions(
      ), woken AS MATERIALIZED (
        SELECT e.id, o.organisation_id, e.priority, e.bytes,
          o.part < o.allowed AND count(*) OVER (PARTITION BY o.organisation_id) = o.part AS has_more
-       FROM due_of o CROSS JOIN LATERAL (
-         SELECT id, priority, ${DATA_BYTES} AS bytes FROM executions
-         WHERE ${DUE} AND organisation_id = o.organisation_id AND crashed_attempts < $14
-         ORDER BY wake_at LIMIT o.part FOR UPDATE SKIP LOCKED
-       ) e
+       FROM due_of o CROSS JOIN LATERAL ${WOKEN} e
      ), lost AS MATERIALIZED (
-       SELECT e.* FROM workers w CROSS JOIN LATERAL (
-         SELECT id, organisation_id, ${DATA_BYTES} AS bytes FROM executions
-         WHERE worker_id = w.id AND status = 'running' AND crashed_attempts + 1 <> $14 AND NOT ${OF_PAUSED}
-         ORDER BY id LIMIT $12 FOR UPDATE SKIP LOCKED
-       ) e
+       SELECT e.* FROM workers w CROSS JOIN LATERAL ${LOST} e
        WHERE w.lease_expires_at <= clock_timestamp()
      ), suspect_given_back AS MATERIALIZED (
        SELECT id, organisation_id, ${DATA_BYTES} AS bytes FROM executions
@@ -246,8 +232,12 @@ export async function claimExecutions(
       JSON.stringify(storeError(error)),
       ...roomValues(room),
     ],
+    'claim_executions',
   );
 }
+
+/** Maximum executions of one claim, so that other workers get their share of a backlog. */
+export const MAX_CLAIMED = 50;
 
 const ROOM = roomFrom(16);
 /** Can be claimed by {@link claimExecutions}: not started yet, or given back. */
@@ -255,6 +245,41 @@ export const QUEUED = "status = 'queued' AND max_concurrency IS NULL AND held_un
 export const WAITING = "status = 'waiting_async' AND max_concurrency IS NULL";
 /** Can be claimed by {@link claimExecutions}: its wait is over. */
 export const DUE = `${WAITING} AND wake_at <= now()`;
+
+/**
+ * The first `limit` of ordered rows. A kept plan is made for a limit that PostgreSQL doesn't know, which it takes for a tenth of all rows; so
+ * it is told how many there can be at most. Rows beyond the limit are neither read nor locked.
+ */
+function firstOf(rows: string, limit: string, lock = ''): string {
+  return `(SELECT * FROM (${rows} LIMIT ${MAX_CLAIMED} ${lock}) f LIMIT ${limit})`;
+}
+
+const LOCKED = 'FOR UPDATE SKIP LOCKED';
+const OF_ORGANISATION = 'organisation_id = o.organisation_id AND crashed_attempts < $14';
+const MOST_URGENT = firstOf(
+  `SELECT id, priority, ${DATA_BYTES} AS bytes FROM executions WHERE ${QUEUED} AND ${OF_ORGANISATION} ORDER BY priority DESC, id`,
+  `CASE WHEN ${OLDEST_FIRST} THEN 0 ELSE o.part END`,
+  LOCKED,
+);
+/** Of one priority. */
+const OLDEST = firstOf(
+  `SELECT id, priority, ${DATA_BYTES} AS bytes FROM executions
+   WHERE ${QUEUED} AND priority = p.priority AND ${OF_ORGANISATION} ORDER BY id`,
+  `CASE WHEN ${OLDEST_FIRST} THEN o.part ELSE 0 END`,
+  LOCKED,
+);
+const DUE_FIRST = firstOf(`SELECT id, organisation_id FROM executions WHERE ${DUE} ORDER BY wake_at`, '$12');
+const WOKEN = firstOf(
+  `SELECT id, priority, ${DATA_BYTES} AS bytes FROM executions WHERE ${DUE} AND ${OF_ORGANISATION} ORDER BY wake_at`,
+  'o.part',
+  LOCKED,
+);
+const LOST = firstOf(
+  `SELECT id, organisation_id, ${DATA_BYTES} AS bytes FROM executions
+   WHERE worker_id = w.id AND status = 'running' AND crashed_attempts + 1 <> $14 AND NOT ${OF_PAUSED} ORDER BY id`,
+  '$12',
+  LOCKED,
+);
 
 /** The next organisation after the given one that has such work: one probe of an index that starts with it. */
 function nextOrganisation(work: string, after: string): string {
@@ -278,14 +303,15 @@ function walk(name: string, work: string, after: string, upTo: string): string {
  * `part` of what this claim takes. Those whose turn it is, next ones first.
  */
 function partsOf(organisations: string): string {
-  return `(SELECT organisation_id, allowed,
+  const parts = `SELECT organisation_id, allowed,
          least(ceil($12::numeric * weight / sum(weight) OVER ()), allowed)::bigint AS part
        FROM (
          SELECT o.organisation_id, coalesce(h.weight, 1) AS weight, ${ALLOWED} AS allowed
          FROM (${organisations}) o LEFT JOIN held h USING (organisation_id)
          ORDER BY ${NEXT_FIRST}
        ) a
-       WHERE allowed > 0 LIMIT $12)`;
+       WHERE allowed > 0`;
+  return firstOf(parts, '$12');
 }
 
 const QUEUED_AFTER = walk('next', QUEUED, '$8', 'true');

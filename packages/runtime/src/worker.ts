@@ -7,6 +7,7 @@ import { DataBudget } from './data-budget.ts';
 import { createErrorWorkflows } from './error-workflows.ts';
 import { ExecutionSlot } from './execution-slot.ts';
 import type { Executor } from './executor.ts';
+import { MAX_CLAIMED } from './lease-statements.ts';
 import { CpuUsage, LeaseWatch } from './lease-watch.ts';
 import { onStall, stalledSince } from './main-thread.ts';
 import { Meters } from './meters/meters.ts';
@@ -42,8 +43,6 @@ interface Registration {
   cpuUsage: CpuUsage;
 }
 
-/** Maximum executions per claim, so that other workers get their share of a backlog. */
-const MAX_CLAIMED_AT_ONCE = 50;
 const RETRY_PAUSE_MS = 250;
 /** Share of its lease for which an execution has to stall a worker that loses it to be the cause. */
 const STALL_SHARE = 0.25;
@@ -386,7 +385,7 @@ class PgWorker implements Worker {
 
   async #claim(): Promise<boolean> {
     const registration = this.#registration;
-    const limit = Math.min(this.#slots.free, MAX_CLAIMED_AT_ONCE);
+    const limit = Math.min(this.#slots.free, MAX_CLAIMED);
     if (registration === null || !registration.lease.isValid) return true;
     if (limit <= 0) {
       await this.#decideStarts();

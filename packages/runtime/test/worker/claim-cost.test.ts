@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Database, Queryable } from '@millrace/database/database';
 import { createTestDatabase, type TestDatabase } from '@millrace/testing/database';
 import { insertWorkflow } from '@millrace/testing/rows';
+import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { lookForWork } from '../../src/follow-up-statements.ts';
 import { releaseHeldStarts } from '../../src/held-starts.ts';
@@ -13,6 +14,9 @@ import type { ClaimShares } from '../../src/share-statements.ts';
 const ROWS = 20_000;
 /** For claiming ten executions: each is read, locked, written and added to its indexes. */
 const MOST_BUFFERS = 600;
+
+/** The name of the statement that claims. */
+const CLAIM = 'claim_executions';
 
 const ALL_SLOTS = {
   ...{ free: 10, held: new Map<number, number>(), largestPercent: 100 },
@@ -49,22 +53,27 @@ interface Plan {
   readonly 'Shared Read Blocks': number;
 }
 
-/** Buffers touched by the statements of some work, each of which is executed, measured and rolled back. */
+/** Buffers touched by the statements of some work, each of which is executed, measured and rolled back: a claim with the plan that is kept. */
 async function buffersOf(work: (tx: Queryable) => Promise<unknown>): Promise<number> {
   let buffers = 0;
   await database.db
     .transaction(async (tx) => {
+      await tx.query("SET LOCAL plan_cache_mode = 'force_generic_plan'");
       const explained: Queryable = {
-        async query<Row>(text: string, values?: readonly unknown[]): Promise<Row[]> {
+        async query<Row>(text: string, values: readonly unknown[] = [], name?: string): Promise<Row[]> {
           await tx.query('SAVEPOINT before');
+          if (name === CLAIM) {
+            await tx.query(text, values, name);
+            await tx.query('ROLLBACK TO before');
+          }
           const [row] = await tx.query<{ 'QUERY PLAN': string }>(
-            `EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ${text}`,
-            values,
+            `EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ${name === CLAIM ? executeOf(name, values) : text}`,
+            name === CLAIM ? undefined : values,
           );
           await tx.query('ROLLBACK TO before');
           const [{ Plan: plan }] = JSON.parse(row?.['QUERY PLAN'] ?? '') as [{ Plan: Plan }];
           buffers += plan['Shared Hit Blocks'] + plan['Shared Read Blocks'];
-          return await tx.query<Row>(text, values);
+          return await tx.query<Row>(text, values, name);
         },
       };
       await work(explained);
@@ -78,12 +87,33 @@ async function buffersOf(work: (tx: Queryable) => Promise<unknown>): Promise<num
 
 class Undo extends Error {}
 
+/** EXECUTE takes no parameters from the protocol. */
+function executeOf(name: string, values: readonly unknown[]): string {
+  return `EXECUTE ${name}(${values.map((value) => pg.escapeLiteral(Array.isArray(value) ? `{${value}}` : String(value))).join()})`;
+}
+
 /** Buffers touched by the claim's own statement, which claims ten. */
 const buffersOfClaim = (shares: Partial<ClaimShares> = {}) =>
   buffersOf((tx) => claimExecutions(tx, workerId, 10, 3, { ...ALL_SLOTS, ...shares }, ROOM_FOR_ALL));
 
 test('a claim costs in proportion to what it takes, not to what waits', async () => {
   expect(await buffersOfClaim()).toBeLessThan(MOST_BUFFERS);
+});
+
+test('a claim keeps its plan, which PostgreSQL finds as good as one for these values', async () => {
+  await database.db.exclusive(async (session) => {
+    for (let claim = 0; claim < 10; claim += 1) {
+      await session.query('BEGIN');
+      expect(await claimExecutions(session, workerId, 10, 3, ALL_SLOTS, ROOM_FOR_ALL)).toHaveLength(10);
+      await session.query('ROLLBACK');
+    }
+    const [plans] = await session.query(
+      'SELECT generic_plans, custom_plans FROM pg_prepared_statements WHERE name = $1',
+      [CLAIM],
+    );
+    // It plans five times before it compares.
+    expect(plans).toEqual({ generic_plans: 5, custom_plans: 5 });
+  });
 });
 
 test('a claim costs no more with a thousand other organisations in the queue', async () => {
