@@ -124,6 +124,7 @@ export {
   type DeferredMember,
   defaultTimeoutMs,
   displayNameOf,
+  inputSchemaOf,
   outcomeOfProblem,
   type Plan,
   type PlanEdge,
