@@ -169,7 +169,7 @@ const MAY_IMPORT = {
   'editor-model': ['admin-api', 'engine', 'ui'],
   editor: ['admin-api', 'editor-model', 'engine', 'templates', 'ui', 'values'],
   'execution-pages': ['admin-api', 'editor', 'editor-model', 'engine', 'ui', 'values'],
-  'credential-pages': ['admin-api', 'editor', 'engine', 'ui'],
+  'credential-pages': ['admin-api', 'editor', 'editor-model', 'engine', 'ui'],
   'workflow-pages': [
     'admin-api',
     'credential-pages',
@@ -183,7 +183,6 @@ const MAY_IMPORT = {
     'admin-api',
     'credential-pages',
     'editor',
-
     'engine',
     'execution-pages',
     'ui',

@@ -323,7 +323,7 @@ const EXECUTION_PARTS = new RegExp(
     'execution-pages/src/detail/(config-of|execution-facts|node-names|use-execution)',
     'execution-pages/src/(approvals/choice-name|files/files|timeline/timeline\\.module|charts/run-charts\\.module)\\.',
     'ui/src/components/json-viewer\\.module',
-    'templates/src/template-filters-page|editor/src/form/flow-scope',
+    'templates/src/template-filters-page|editor-model/src/flow-scope',
     'ui/src/i18n/(en|parts)/executions\\.',
     'icons/chevron-left\\.',
   ].join('|'),
@@ -333,7 +333,8 @@ const EXECUTION_PARTS = new RegExp(
 const FORM_PARTS = new RegExp(
   [
     'editor/src/(fields/(?!rows-target|pasted-credential|format-amount)|schedule/)',
-    'editor/src/form/(field-shape|field-props|section-summary|move-item|known-values|form-context|insert-target)',
+    'editor-model/src/(field-shape|section-summary|known-values|cron-pattern)',
+    'editor/src/form/(field-props|move-item|form-context|insert-target)',
   ].join('|'),
 );
 

@@ -5,7 +5,7 @@ import { Hint } from '@millrace/ui/components/text.tsx';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { FieldComponent, InputProps } from '../form/field-props.ts';
-import { type FieldShape, isTemplate } from '../form/field-shape.ts';
+import { type FieldShape, isTemplate } from '@millrace/editor-model/field-shape.ts';
 import { useForm, useTakesTemplates } from '../form/form-context.tsx';
 import { useAlternatives } from '../form/use-alternatives.ts';
 import { TemplateInput } from '../templates/template-input.tsx';

@@ -3,7 +3,7 @@ import { isCurl } from '@millrace/editor-model/pasted-text.ts';
 import type { JsonObject } from '@millrace/engine';
 import { type ClipboardEvent, type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { NamedField } from '../form/field-shape.ts';
+import type { NamedField } from '@millrace/editor-model/field-shape.ts';
 import { useForm } from '../form/form-context.tsx';
 import { PastedCredential } from './pasted-credential.tsx';
 

@@ -10,7 +10,7 @@ import { type ReactNode, useId } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useForm, useProblem } from '../form/form-context.tsx';
 import { useInsertTarget } from '../form/insert-target.ts';
-import { showValue } from '../form/known-values.ts';
+import { showValue } from '@millrace/editor-model/known-values.ts';
 
 export interface FieldFrameProps {
   label: string;

@@ -4,7 +4,7 @@ import { lazyPart } from '@millrace/ui/components/lazy-part.tsx';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { FieldComponent, FieldProps } from '../form/field-props.ts';
-import { type FieldShape, initialOf, isTemplate, isTextVariant, shapeOf } from '../form/field-shape.ts';
+import { type FieldShape, initialOf, isTemplate, isTextVariant, shapeOf } from '@millrace/editor-model/field-shape.ts';
 import { useForm, useTakesTemplates } from '../form/form-context.tsx';
 import { useAlternatives } from '../form/use-alternatives.ts';
 import { TemplateInput } from '../templates/template-input.tsx';

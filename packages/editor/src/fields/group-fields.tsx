@@ -13,9 +13,9 @@ import {
   type Schema,
   shapeOf,
   withLanguage,
-} from '../form/field-shape.ts';
+} from '@millrace/editor-model/field-shape.ts';
 import { type FormContextValue, hasProblemBelow, useForm } from '../form/form-context.tsx';
-import { summaryOf } from '../form/section-summary.ts';
+import { summaryOf } from '@millrace/editor-model/section-summary.ts';
 import { areOfRequest, CurlTarget } from './curl-target.tsx';
 import { OptionField } from './option-field.tsx';
 

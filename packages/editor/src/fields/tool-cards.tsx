@@ -15,7 +15,7 @@ import { type KeyboardEvent, type ReactNode, useEffect, useRef, useState } from 
 import { useTranslation } from 'react-i18next';
 import { NodeIcon } from '../canvas/node-icon.tsx';
 import type { FieldComponent } from '../form/field-props.ts';
-import { type FieldShape, type Schema, shapeOf } from '../form/field-shape.ts';
+import { type FieldShape, type Schema, shapeOf } from '@millrace/editor-model/field-shape.ts';
 import { useForm } from '../form/form-context.tsx';
 import { moveItem } from '../form/move-item.ts';
 import { addTool, toolOf } from '../form/tools.ts';

@@ -10,7 +10,7 @@ import {
   shapeOf,
   type Variant,
   variantOf,
-} from '../form/field-shape.ts';
+} from '@millrace/editor-model/field-shape.ts';
 import { useForm } from '../form/form-context.tsx';
 import { useAlternatives } from '../form/use-alternatives.ts';
 import { GroupFields } from './group-fields.tsx';

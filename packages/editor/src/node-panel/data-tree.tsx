@@ -8,7 +8,7 @@ import { type DragEvent, useContext, useMemo, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useForm } from '../form/form-context.tsx';
 import { InsertTargetContext } from '../form/insert-target.ts';
-import { type DataSource, membersOf, type PathHint, showValue } from '../form/known-values.ts';
+import { type DataSource, membersOf, type PathHint, showValue } from '@millrace/editor-model/known-values.ts';
 
 /** Rows that are open at first; what is deeper opens on a click. */
 const FIRST_ROWS = 60;

@@ -9,7 +9,7 @@ import { useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Field } from '../fields/field.tsx';
 import { withMember } from '../form/field-props.ts';
-import type { Schema } from '../form/field-shape.ts';
+import type { Schema } from '@millrace/editor-model/field-shape.ts';
 import { FormContext, type FormContextValue } from '../form/form-context.tsx';
 import { SETTING_NAMES, type SettingName } from './setting-names.ts';
 

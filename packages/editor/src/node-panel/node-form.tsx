@@ -8,7 +8,7 @@ import { loadPatternEngine } from '@millrace/values/pattern-engine-page';
 import { type ReactNode, useCallback, useMemo, useState } from 'react';
 import { FormContext, type FormContextValue } from '../form/form-context.tsx';
 import { createInsertTargets, InsertTargetContext } from '../form/insert-target.ts';
-import { listHints, listSources, previewOf } from '../form/template-scope.ts';
+import { listHints, listSources, previewOf } from '@millrace/editor-model/template-scope.ts';
 import { useKnownOutputs } from '../pins/use-known-outputs.ts';
 import { loadTemplateEditor } from '../templates/template-input.tsx';
 

@@ -39,7 +39,7 @@ import { TriggerLines } from '../canvas/node-menu-items.tsx';
 import { needsConnectors, useWholeTypes } from '../canvas/use-connectors.ts';
 import { Field } from '../fields/field.tsx';
 import { GroupFields } from '../fields/group-fields.tsx';
-import { shapeOf } from '../form/field-shape.ts';
+import { shapeOf } from '@millrace/editor-model/field-shape.ts';
 import { focusFirstEmpty, WHOLE_FORM } from '../form/first-empty.ts';
 import { SchedulePreview } from '../schedule/schedule-preview.tsx';
 import { NodeForm, type NodeFormProps } from './node-form.tsx';

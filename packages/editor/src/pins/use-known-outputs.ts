@@ -6,7 +6,7 @@ import { useOrg, useWorkflowId } from '@millrace/ui/api/me.ts';
 import { endpointQuery } from '@millrace/ui/api/query.ts';
 import { useQueries, useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
-import { upstreamOf } from '../form/flow-scope.ts';
+import { upstreamOf } from '@millrace/editor-model/flow-scope.ts';
 
 /** Larger outputs take too long to load for what they add about the shape. */
 const MAX_OUTPUT_CHARS = 200_000;

@@ -8,7 +8,7 @@ import {
   type PatternKind,
   patternOf,
   startOf,
-} from './cron-pattern.ts';
+} from '@millrace/editor-model/cron-pattern.ts';
 import type { HelperProps } from './moment-input.tsx';
 
 /** Builds a cron expression from common patterns, with free input for experts. */

@@ -8,7 +8,7 @@ import {
 import type { EditorState, TransactionSpec } from '@codemirror/state';
 import { FILTERS, isJsonArray, listTemplates } from '@millrace/engine';
 import { loadFilters } from '@millrace/templates/template-filters-page';
-import { membersOf, type PathHint, type Preview, showValue } from '../form/known-values.ts';
+import { membersOf, type PathHint, type Preview, showValue } from '@millrace/editor-model/known-values.ts';
 
 // What is offered is every filter.
 await loadFilters();

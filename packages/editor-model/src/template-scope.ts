@@ -1,4 +1,4 @@
-import { own } from '@millrace/editor-model/flow-value.ts';
+import { own } from './flow-value.ts';
 import {
   isJsonArray,
   type JsonObject,
