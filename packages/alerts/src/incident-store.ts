@@ -119,7 +119,7 @@ const INCIDENTS = rowSet<Incident>({
   last_at: ['timestamptz', (row) => row.at],
 });
 
-/** Adds to what no message has told about yet; each subject of a rule is given once. */
+/** Adds to what no message has reported yet; each subject of a rule is given once. */
 export async function recordIncidents(tx: Queryable, incidents: readonly Incident[]): Promise<void> {
   await tx.query(
     `INSERT INTO alert_incidents AS i (rule_id, organisation_id, subject, name, workflow_id, execution_id, error,

@@ -26,7 +26,7 @@ export interface RuleRow extends RuleColumns {
   /** JSON text of an {@link AlertTarget}. */
   readonly target: string;
   readonly created_at: Date;
-  /** Occurrences that no message has told about yet. */
+  /** Occurrences that no message has reported yet. */
   readonly waiting: number;
   readonly next_message_at: Date;
 }
@@ -88,7 +88,7 @@ export async function insertRule(
 }
 
 /**
- * Overwrites a rule. What waits is told as soon as the rule allows now.
+ * Overwrites a rule. What waits is reported as soon as the rule now allows.
  * @param isOtherCondition its condition counts from now on
  */
 export async function updateRule(
@@ -128,7 +128,7 @@ function valuesOf(rule: RuleColumns, target: AlertTarget): unknown[] {
   ];
 }
 
-/** Deletes a rule and what no message has told about; the history is kept. */
+/** Deletes a rule and what no message has reported; the history is kept. */
 export async function deleteRule(tx: Queryable, id: number): Promise<void> {
   await tx.query('DELETE FROM alert_incidents WHERE rule_id = $1 AND message_id IS NULL', [id]);
   await tx.query('DELETE FROM alert_rules WHERE id = $1', [id]);

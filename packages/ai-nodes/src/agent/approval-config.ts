@@ -22,7 +22,7 @@ export const approvalOfTool = {
     Type.String({
       title: 'Condition',
       description:
-        'A template with the arguments of the call, such as {{args.amount > 100}}. A person is asked unless it comes to false.',
+        'A template with the arguments of the call, such as {{args.amount > 100}}. A person is asked unless it evaluates to false.',
       default: '',
       'x-placeholder': '{{args.amount > 100}}',
       'x-when': { approval: ['when'] },

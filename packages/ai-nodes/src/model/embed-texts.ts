@@ -22,7 +22,7 @@ export const dimensionsProperty = (marks: { readonly 'x-when'?: object } = {}) =
   Type.Union([Type.Integer({ minimum: 1, maximum: 4096 }), Type.Null()], {
     title: 'Dimensions',
     description:
-      'How many numbers a vector has. Fewer take less room and time, and find less. Not all models can be told. Empty: as many as the model makes.',
+      'How many numbers a vector has. Fewer take less room and time, and find less. Not all models support this. Empty: as many as the model makes.',
     default: null,
     ...marks,
   });
