@@ -55,13 +55,6 @@ const SELECT_RULES = `SELECT r.id, r.organisation_id, r.name, r.kind, r.workflow
     LEFT JOIN LATERAL (SELECT sum(occurrences) AS waiting FROM alert_incidents
       WHERE rule_id = r.id AND message_id IS NULL) i ON true`;
 
-/** Held until the end of the transaction, so that an organisation's rules are counted and added one after the other. */
-export async function lockRules(tx: Queryable, organisationId: number): Promise<void> {
-  await tx.query(`SELECT pg_advisory_xact_lock(hashtextextended('millrace alert rules ' || $1::bigint, 0))`, [
-    organisationId,
-  ]);
-}
-
 export async function countRules(tx: Queryable, organisationId: number): Promise<number> {
   const row = await queryRow<{ count: number }>(
     tx,
