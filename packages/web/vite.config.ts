@@ -267,7 +267,7 @@ const FRAME = new RegExp(
     'web/src/shell/(?!no-organisation|help-items|guides|commands/(command-palette|use-commands))',
     'ui/src/(api|commands)/',
     'ui/src/i18n/(parts/(add-texts|workflow)\\.ts|en/workflow\\.json)',
-    'ui/src/components/(nonce|icon-badge|status-styles|read-json|confirm-later|use-in-sight|when-in-sight|with-code|code\\.tsx)',
+    'ui/src/components/(nonce|icon-badge|status-styles|confirm-later|use-in-sight|when-in-sight|with-code|code\\.tsx)',
     'workflow-pages/src/workflows/(status-badge|workflow-changes)',
     'values/src/not-loaded',
     '(?<!json)[-/]search\\.ts$',
