@@ -128,19 +128,8 @@ function wrongFormat(): AnswerProblem {
   return new AnswerProblem('ai_invalid_response', message('ports.not_vectors', { max: MAX_DIMENSION }), true);
 }
 
-function member(value: unknown, name: string): unknown {
-  return typeof value === 'object' && value !== null && Object.hasOwn(value, name)
-    ? (value as { readonly [name: string]: unknown })[name]
-    : undefined;
-}
-
 function listIn(value: unknown, name: string): readonly unknown[] {
   const list = member(value, name);
   if (!Array.isArray(list)) throw wrongFormat();
   return list as readonly unknown[];
-}
-
-function numberIn(value: unknown, name: string): number | undefined {
-  const found = member(value, name);
-  return typeof found === 'number' && Number.isSafeInteger(found) && found >= 0 ? found : undefined;
 }
