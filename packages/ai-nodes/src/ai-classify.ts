@@ -1,4 +1,4 @@
-import { failure, isJsonObject, type JsonObject, success } from '@millrace/engine';
+import { failure, isJsonObject, type JsonObject, success, textOrJson } from '@millrace/engine';
 import { message } from '@millrace/messages';
 import { checkedNode } from '@millrace/node-kit/define';
 import { type Static, Type } from 'typebox';
@@ -16,7 +16,7 @@ import {
 import { askForValue, type ValueQuestion, valueRequest } from './model/ask-for-value.ts';
 import { callProperties, MAX_CALL_TIMEOUT_MS, MODEL_RETRY, promptSchema } from './model/config.ts';
 import { exampleAnswer, exampleCredential } from './model/examples.ts';
-import { callProblemOf, describeRequest, limitOf, promptText } from './model/request.ts';
+import { callProblemOf, describeRequest, limitOf } from './model/request.ts';
 import { presentUsage } from './model/usage.ts';
 
 /** An answer that isn't one of the classes is corrected once: the names are all there is to get wrong. */
@@ -159,8 +159,8 @@ export const aiClassify = checkedNode({
     }
     const about = classQuestion(config);
     const question: ValueQuestion = {
-      system: classInstructions(about, promptText(config.system)),
-      text: promptText(config.text),
+      system: classInstructions(about, textOrJson(config.system)),
+      text: textOrJson(config.text),
       schema: answerSchema(about),
       repairs: REPAIRS,
     };

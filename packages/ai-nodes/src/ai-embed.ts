@@ -1,9 +1,9 @@
-import { failure, type JsonValue, success } from '@millrace/engine';
+import { failure, type JsonValue, success, textOrJson } from '@millrace/engine';
 import { message } from '@millrace/messages';
 import { checkedNode } from '@millrace/node-kit/define';
 import { Type } from 'typebox';
 import { MAX_CALL_TIMEOUT_MS, MODEL_RETRY } from './model/config.ts';
-import { batches, embedBatch, embedProperties, textToEmbed, unfitText } from './model/embed-texts.ts';
+import { batches, embedBatch, embedProperties, unfitText } from './model/embed-texts.ts';
 import { exampleCredential } from './model/examples.ts';
 import { callProblemOf } from './model/request.ts';
 
@@ -81,7 +81,7 @@ export const aiEmbed = checkedNode({
     const problem = callProblemOf(config);
     if (problem !== undefined) return failure('invalid_config', problem);
     const given = Array.isArray(config.texts) ? (config.texts as readonly JsonValue[]) : [config.texts];
-    const texts = given.map(textToEmbed);
+    const texts = given.map(textOrJson);
     if (texts.length === 0) return failure('invalid_config', message('nodes.no_texts'));
     const unfit = unfitText(texts);
     if (unfit !== undefined) return unfit;

@@ -1,8 +1,7 @@
-import { failure, type JsonObject, type JsonValue, success } from '@millrace/engine';
+import { failure, type JsonObject, type JsonValue, success, textOrJson } from '@millrace/engine';
 import { message } from '@millrace/messages';
 import { checkedNode } from '@millrace/node-kit/define';
 import { Type } from 'typebox';
-import { textToEmbed } from './model/embed-texts.ts';
 import { splitText } from './split/split-text.ts';
 
 const MAX_CHARACTERS = 2_000_000;
@@ -111,7 +110,7 @@ export const aiSplit = checkedNode({
   ],
   async run({ text: given, format, size, overlap, unit, key, metadata }, context) {
     if (overlap > size / 2) return failure('invalid_config', message('nodes.overlap_too_large'));
-    const own = textToEmbed(given);
+    const own = textOrJson(given);
     if (own.length > MAX_CHARACTERS) {
       return failure('invalid_config', message('nodes.text_too_long', { max: MAX_CHARACTERS }));
     }
@@ -134,7 +133,7 @@ export const aiSplit = checkedNode({
     async function markdownOf(html: string): Promise<string> {
       const conversion = { kind: 'html_to_markdown', selector: '', baseUrl: null } as const;
       const document = { text: html, conversion, timeoutMs: HTML_TIMEOUT_MS };
-      return textToEmbed(await context.documents.convert(document, context.signal));
+      return textOrJson(await context.documents.convert(document, context.signal));
     }
   },
 });

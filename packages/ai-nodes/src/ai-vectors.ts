@@ -7,20 +7,14 @@ import {
   type NodeContext,
   type NodeResult,
   success,
+  textOrJson,
 } from '@millrace/engine';
 import { type Message, message } from '@millrace/messages';
 import { credentialProperty } from '@millrace/node-kit/credential-property';
 import { checkedNode } from '@millrace/node-kit/define';
 import { type Static, Type } from 'typebox';
 import { MAX_CALL_TIMEOUT_MS, MODEL_RETRY } from './model/config.ts';
-import {
-  batches,
-  dimensionsProperty,
-  embedBatch,
-  embedProperties,
-  textToEmbed,
-  unfitText,
-} from './model/embed-texts.ts';
+import { batches, dimensionsProperty, embedBatch, embedProperties, unfitText } from './model/embed-texts.ts';
 import { exampleCredential } from './model/examples.ts';
 import { callProblemOf } from './model/request.ts';
 import { type GivenItem, numbersIn, readFilter, readItems } from './vectors/items.ts';
@@ -298,7 +292,7 @@ async function search(config: Config, context: NodeContext): Promise<NodeResult>
   const filter = readFilter(config.filter);
   if (filter === undefined) return invalid(message('nodes.wrong_filter'));
   const own = numbersIn(config.query);
-  const text = textToEmbed(config.query);
+  const text = textOrJson(config.query);
   const problem = own === undefined ? callProblemOf(config) : undefined;
   if (problem !== undefined) return invalid(problem);
   if (text.trim() === '') return invalid(message('nodes.no_query'));

@@ -51,6 +51,7 @@ export {
   type RawJsonNumber,
   setOwn,
   stringifyJson,
+  textOrJson,
   tryParseJson,
 } from '@millrace/values/json';
 export { jsonDepthExceeds } from '@millrace/values/json-depth';

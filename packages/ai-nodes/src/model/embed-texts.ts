@@ -5,7 +5,6 @@ import {
   type JsonValue,
   type NodeContext,
   ServiceError,
-  stringifyJson,
 } from '@millrace/engine';
 import { message } from '@millrace/messages';
 import { serviceFailure } from '@millrace/node-kit/service-failure';
@@ -57,11 +56,6 @@ export type Embedded =
       readonly tokens: number;
     }
   | Failure;
-
-/** A text to be embedded as it is sent; values are written as JSON. */
-export function textToEmbed(value: JsonValue): string {
-  return typeof value === 'string' ? value : stringifyJson(value);
-}
 
 /** The first text that can't be sent. */
 export function unfitText(texts: readonly string[]): Failure | undefined {
