@@ -110,7 +110,7 @@ function DeleteCollection({ item: { name, items } }: { item: Listed }) {
       label={t('stored.deleteCollection', { name })}
       action={t('stored.deleteAction')}
       typed={name}
-      onDelete={() => call('POST /orgs/:org/vector-collections/delete', { params, body: { name } })}
+      change={() => call('POST /orgs/:org/vector-collections/delete', { params, body: { name } })}
       done={({ deleted: count }) => t('stored.deleted', { count })}
       refreshes={['GET /orgs/:org/vector-collections', 'GET /orgs/:org/vector-items']}
     >

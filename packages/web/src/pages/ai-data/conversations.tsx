@@ -162,7 +162,7 @@ function Forget({ item: { workflow, key } }: { item: Listed }) {
     <DeleteButton
       label={t('stored.forget', { name: key })}
       action={t('stored.forgetAction')}
-      onDelete={() => call('POST /orgs/:org/workflows/:id/memories/forget', { params, body: { key } })}
+      change={() => call('POST /orgs/:org/workflows/:id/memories/forget', { params, body: { key } })}
       done={t('stored.forgotten')}
       refreshes={['GET /orgs/:org/memories', 'GET /orgs/:org/workflows/:id/memories']}
     >

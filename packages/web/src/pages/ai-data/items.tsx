@@ -101,7 +101,7 @@ function DeleteItem({ collection, name: key }: { collection: string; name: strin
     <DeleteButton
       label={t('stored.deleteItem', { name: key })}
       action={t('stored.deleteAction')}
-      onDelete={() => call('POST /orgs/:org/vector-items/delete', { params, body: { collection, key } })}
+      change={() => call('POST /orgs/:org/vector-items/delete', { params, body: { collection, key } })}
       done={({ deleted: count }) => t('stored.deleted', { count })}
       refreshes={['GET /orgs/:org/vector-collections', 'GET /orgs/:org/vector-items']}
     >
