@@ -251,7 +251,7 @@ const LOADED_LATER = new RegExp(
     'ui/src/i18n/(en|ja|parts)/',
     'ui/src/components/(form-dialog|confirm-change)',
     'editor/src/(form|fields|templates)/',
-    'editor-model/src/problem-text',
+    'editor-model/src/(problem-text|field-shape|flow-scope|known-values|section-summary|template-scope)',
     '@mantine/core/esm/components/(Modal|ModalBase|Drawer|Combobox|Select|NativeSelect|Table|Textarea|Code)/',
     '@mantine/notifications/esm/(Notification|get-)|@mantine/hooks/esm/use-drag|react-transition-group',
     '@mantine/core/styles/',
