@@ -1,5 +1,6 @@
 import { failure, isJsonObject, type JsonObject, success, textOrJson } from '@millrace/engine';
 import { message } from '@millrace/messages';
+import { choice } from '@millrace/node-kit/choice';
 import { checkedNode } from '@millrace/node-kit/define';
 import { type Static, Type } from 'typebox';
 import {
@@ -28,14 +29,7 @@ const properties = {
     'x-filled': true,
   }),
   classes: classesProperty,
-  mode: Type.Enum(['one', 'several'], {
-    type: 'string',
-    title: 'Mode',
-    description:
-      'Whether the text belongs to one class only or to any number of them. Each takes its branch.',
-    default: 'one',
-    'x-labels': { one: 'One class', several: 'Several classes' },
-  }),
+  mode: choice('Mode', 'Whether the text belongs to one class only or to any number of them. Each takes its branch.', { one: 'One class', several: 'Several classes' }, { default: 'one' }),
   system: promptSchema('Instructions', 'What the model should also know, such as rules for unclear cases.'),
   min_confidence: Type.Union([Type.Number({ minimum: 0, maximum: 1 }), Type.Null()], {
     title: 'Minimum confidence',

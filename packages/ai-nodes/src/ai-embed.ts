@@ -1,5 +1,6 @@
 import { failure, type JsonValue, success, textOrJson } from '@millrace/engine';
 import { message } from '@millrace/messages';
+import { choice } from '@millrace/node-kit/choice';
 import { checkedNode } from '@millrace/node-kit/define';
 import { Type } from 'typebox';
 import { MAX_CALL_TIMEOUT_MS, MODEL_RETRY } from './model/config.ts';
@@ -29,13 +30,7 @@ export const aiEmbed = checkedNode({
       'x-filled': true,
       'x-multiline': true,
     }),
-    purpose: Type.Enum(['document', 'query'], {
-      type: 'string',
-      title: 'Purpose',
-      description: 'Whether the texts are searched or are what is searched for. Some models distinguish.',
-      default: 'document',
-      'x-labels': { document: 'Texts to be found', query: 'Search query' },
-    }),
+    purpose: choice('Purpose', 'Whether the texts are searched or are what is searched for. Some models distinguish.', { document: 'Texts to be found', query: 'Search query' }, { default: 'document' }),
   },
   required: ['credential_id', 'model', 'texts'],
   defaultTimeoutMs: MAX_CALL_TIMEOUT_MS + 10_000,

@@ -7,6 +7,7 @@ import {
   textOrJson,
 } from '@millrace/engine';
 import { message } from '@millrace/messages';
+import { choice } from '@millrace/node-kit/choice';
 import { checkedNode } from '@millrace/node-kit/define';
 import { Type } from 'typebox';
 import { fieldsProperty, findFieldFaults, schemaOfFields } from './extract/fields.ts';
@@ -32,13 +33,7 @@ export const aiExtract = checkedNode({
     text: promptSchema('Text', 'What the fields are read from. Objects and lists are inserted as JSON.', {
       'x-filled': true,
     }),
-    define: Type.Enum(['fields', 'schema'], {
-      type: 'string',
-      title: 'Result',
-      description: 'Whether you list the fields or give a JSON Schema.',
-      default: 'fields',
-      'x-labels': { fields: 'Fields', schema: 'JSON Schema' },
-    }),
+    define: choice('Result', 'Whether you list the fields or give a JSON Schema.', { fields: 'Fields', schema: 'JSON Schema' }, { default: 'fields' }),
     fields: fieldsProperty,
     schema: Type.Unsafe<JsonObject>({
       type: 'object',

@@ -1,5 +1,6 @@
 import { failure, type JsonObject, type JsonValue, success, textOrJson } from '@millrace/engine';
 import { message } from '@millrace/messages';
+import { choice } from '@millrace/node-kit/choice';
 import { checkedNode } from '@millrace/node-kit/define';
 import { Type } from 'typebox';
 import { splitText } from './split/split-text.ts';
@@ -24,13 +25,7 @@ export const aiSplit = checkedNode({
       'x-filled': true,
       'x-multiline': true,
     }),
-    format: Type.Enum(['text', 'markdown', 'html'], {
-      type: 'string',
-      title: 'Format',
-      description: 'HTML becomes Markdown. Parts of both know the headings that they stand under.',
-      default: 'text',
-      'x-labels': { text: 'Plain text', markdown: 'Markdown', html: 'HTML' },
-    }),
+    format: choice('Format', 'HTML becomes Markdown. Parts of both know the headings that they stand under.', { text: 'Plain text', markdown: 'Markdown', html: 'HTML' }, { default: 'text' }),
     size: Type.Integer({
       title: 'Maximum size',
       description: 'Of one part. Smaller ones are found more exactly, larger ones say more.',
@@ -46,14 +41,7 @@ export const aiSplit = checkedNode({
       maximum: 50_000,
       default: 100,
     }),
-    unit: Type.Enum(['characters', 'tokens'], {
-      type: 'string',
-      title: 'Measured in',
-      description:
-        'Tokens are estimated: four Latin letters, two of other alphabets, or one Chinese or Japanese character count as one.',
-      default: 'characters',
-      'x-labels': { characters: 'Characters', tokens: 'Tokens' },
-    }),
+    unit: choice('Measured in', 'Tokens are estimated: four Latin letters, two of other alphabets, or one Chinese or Japanese character count as one.', { characters: 'Characters', tokens: 'Tokens' }, { default: 'characters' }),
     key: Type.String({
       title: 'Key',
       description: 'Parts get this as their key, with a slash and their number. Empty: no keys.',

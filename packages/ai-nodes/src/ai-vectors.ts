@@ -10,6 +10,7 @@ import {
   textOrJson,
 } from '@millrace/engine';
 import { type Message, message } from '@millrace/messages';
+import { choice } from '@millrace/node-kit/choice';
 import { credentialProperty } from '@millrace/node-kit/credential-property';
 import { checkedNode } from '@millrace/node-kit/define';
 import { type Static, Type } from 'typebox';
@@ -26,13 +27,7 @@ const WITH_MODEL = { operation: ['put', 'search'] };
 const WHEN_SEARCH = { operation: ['search'] };
 
 const properties = {
-  operation: Type.Enum(['put', 'search', 'delete'], {
-    type: 'string',
-    title: 'Operation',
-    description: 'What is done with the collection.',
-    default: 'search',
-    'x-labels': { put: 'Store texts', search: 'Search', delete: 'Delete' },
-  }),
+  operation: choice('Operation', 'What is done with the collection.', { put: 'Store texts', search: 'Search', delete: 'Delete' }, { default: 'search' }),
   collection: Type.String({
     title: 'Collection',
     description: 'The name of a collection of this organisation. Storing makes it.',
