@@ -284,7 +284,10 @@ function patternsOf(written: string): RegExp[] {
   if (choices !== undefined) {
     return choices.split(',').flatMap((choice) => patternsOf(`${before}${choice}${after}`));
   }
-  const plain = written.replace(/[./]+$/, '').replaceAll('.', '\\.').replaceAll('*', '[^/]*');
+  const plain = written
+    .replace(/[./]+$/, '')
+    .replaceAll('.', '\\.')
+    .replaceAll('*', '[^/]*');
   return [new RegExp(`^${plain}(/|$)`)];
 }
 

@@ -29,7 +29,12 @@ const properties = {
     'x-filled': true,
   }),
   classes: classesProperty,
-  mode: choice('Mode', 'Whether the text belongs to one class only or to any number of them. Each takes its branch.', { one: 'One class', several: 'Several classes' }, { default: 'one' }),
+  mode: choice(
+    'Mode',
+    'Whether the text belongs to one class only or to any number of them. Each takes its branch.',
+    { one: 'One class', several: 'Several classes' },
+    { default: 'one' },
+  ),
   system: promptSchema('Instructions', 'What the model should also know, such as rules for unclear cases.'),
   min_confidence: Type.Union([Type.Number({ minimum: 0, maximum: 1 }), Type.Null()], {
     title: 'Minimum confidence',

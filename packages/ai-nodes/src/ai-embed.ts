@@ -30,7 +30,12 @@ export const aiEmbed = checkedNode({
       'x-filled': true,
       'x-multiline': true,
     }),
-    purpose: choice('Purpose', 'Whether the texts are searched or are what is searched for. Some models distinguish.', { document: 'Texts to be found', query: 'Search query' }, { default: 'document' }),
+    purpose: choice(
+      'Purpose',
+      'Whether the texts are searched or are what is searched for. Some models distinguish.',
+      { document: 'Texts to be found', query: 'Search query' },
+      { default: 'document' },
+    ),
   },
   required: ['credential_id', 'model', 'texts'],
   defaultTimeoutMs: MAX_CALL_TIMEOUT_MS + 10_000,

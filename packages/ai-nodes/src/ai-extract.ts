@@ -33,7 +33,12 @@ export const aiExtract = checkedNode({
     text: promptSchema('Text', 'What the fields are read from. Objects and lists are inserted as JSON.', {
       'x-filled': true,
     }),
-    define: choice('Result', 'Whether you list the fields or give a JSON Schema.', { fields: 'Fields', schema: 'JSON Schema' }, { default: 'fields' }),
+    define: choice(
+      'Result',
+      'Whether you list the fields or give a JSON Schema.',
+      { fields: 'Fields', schema: 'JSON Schema' },
+      { default: 'fields' },
+    ),
     fields: fieldsProperty,
     schema: Type.Unsafe<JsonObject>({
       type: 'object',

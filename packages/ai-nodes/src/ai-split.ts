@@ -25,7 +25,12 @@ export const aiSplit = checkedNode({
       'x-filled': true,
       'x-multiline': true,
     }),
-    format: choice('Format', 'HTML becomes Markdown. Parts of both know the headings that they stand under.', { text: 'Plain text', markdown: 'Markdown', html: 'HTML' }, { default: 'text' }),
+    format: choice(
+      'Format',
+      'HTML becomes Markdown. Parts of both know the headings that they stand under.',
+      { text: 'Plain text', markdown: 'Markdown', html: 'HTML' },
+      { default: 'text' },
+    ),
     size: Type.Integer({
       title: 'Maximum size',
       description: 'Of one part. Smaller ones are found more exactly, larger ones say more.',
@@ -41,7 +46,12 @@ export const aiSplit = checkedNode({
       maximum: 50_000,
       default: 100,
     }),
-    unit: choice('Measured in', 'Tokens are estimated: four Latin letters, two of other alphabets, or one Chinese or Japanese character count as one.', { characters: 'Characters', tokens: 'Tokens' }, { default: 'characters' }),
+    unit: choice(
+      'Measured in',
+      'Tokens are estimated: four Latin letters, two of other alphabets, or one Chinese or Japanese character count as one.',
+      { characters: 'Characters', tokens: 'Tokens' },
+      { default: 'characters' },
+    ),
     key: Type.String({
       title: 'Key',
       description: 'Parts get this as their key, with a slash and their number. Empty: no keys.',

@@ -27,7 +27,12 @@ const WITH_MODEL = { operation: ['put', 'search'] };
 const WHEN_SEARCH = { operation: ['search'] };
 
 const properties = {
-  operation: choice('Operation', 'What is done with the collection.', { put: 'Store texts', search: 'Search', delete: 'Delete' }, { default: 'search' }),
+  operation: choice(
+    'Operation',
+    'What is done with the collection.',
+    { put: 'Store texts', search: 'Search', delete: 'Delete' },
+    { default: 'search' },
+  ),
   collection: Type.String({
     title: 'Collection',
     description: 'The name of a collection of this organisation. Storing makes it.',

@@ -7,7 +7,6 @@ import {
   type NodeExample,
   textOrJson,
 } from '@millrace/engine';
-import { stringifyJson } from '@millrace/engine';
 import { credentialProperty } from '@millrace/node-kit/credential-property';
 import { checkedNode, type FormLayout } from '@millrace/node-kit/define';
 import { MAX_TIMEOUT_MS } from '@millrace/node-kit/http/config';

@@ -77,7 +77,13 @@ function commandOf(settings: Settings): readonly string[] {
 
 function setCommand({ key, value, condition, expires_in_s }: Settings): readonly string[] {
   const when = { always: [], if_missing: ['NX'], if_present: ['XX'] }[condition];
-  return ['SET', key, textOrJson(value), ...(expires_in_s === 0 ? [] : ['EX', String(expires_in_s)]), ...when];
+  return [
+    'SET',
+    key,
+    textOrJson(value),
+    ...(expires_in_s === 0 ? [] : ['EX', String(expires_in_s)]),
+    ...when,
+  ];
 }
 
 function streamCommand({ key, fields, max_length }: Settings): readonly string[] {

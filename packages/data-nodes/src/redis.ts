@@ -4,14 +4,7 @@ import { choice } from '@millrace/node-kit/choice';
 import { credentialProperty, noCredential } from '@millrace/node-kit/credential-property';
 import { checkedNode } from '@millrace/node-kit/define';
 import { type Static, type TObject, Type } from 'typebox';
-import {
-  isReading,
-  OPERATIONS,
-  type Operation,
-  orderOf,
-  outputOf,
-  type SetCondition,
-} from './redis-commands.ts';
+import { isReading, OPERATIONS, type Operation, orderOf, outputOf } from './redis-commands.ts';
 import { attemptLimitMs, timeoutProperty } from './timeout.ts';
 
 const TEN_YEARS_S = 10 * 366 * 86_400;
@@ -107,7 +100,12 @@ const properties = {
     description: 'How much is added; negative to count down. A missing entry counts as 0.',
     default: 1,
   }),
-  condition: choice('Write', 'Whether an entry may or must be there already; output.written says whether it was written.', { always: 'Always', if_missing: 'Only if missing', if_present: 'Only if present' }, { 'x-when': { operation: ['set'] }, default: 'always' }),
+  condition: choice(
+    'Write',
+    'Whether an entry may or must be there already; output.written says whether it was written.',
+    { always: 'Always', if_missing: 'Only if missing', if_present: 'Only if present' },
+    { 'x-when': { operation: ['set'] }, default: 'always' },
+  ),
   expires_in_s: Type.Integer({
     title: 'Expires in',
     'x-when': { operation: ['set'] },
@@ -116,7 +114,12 @@ const properties = {
     maximum: TEN_YEARS_S,
     default: 0,
   }),
-  side: choice('End of the list', 'Adding on the right and taking from the left makes a queue.', { left: 'Left (first)', right: 'Right (last)' }, { 'x-when': { operation: ['list_push', 'list_pop'] }, default: 'right' }),
+  side: choice(
+    'End of the list',
+    'Adding on the right and taking from the left makes a queue.',
+    { left: 'Left (first)', right: 'Right (last)' },
+    { 'x-when': { operation: ['list_push', 'list_pop'] }, default: 'right' },
+  ),
   count: Type.Integer({
     title: 'Count',
     'x-when': { operation: ['list_pop'] },

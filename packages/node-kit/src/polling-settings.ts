@@ -13,5 +13,10 @@ export const pollingProperties = {
     maximum: 86_400,
     default: 300,
   }),
-  existing: choice('Items that are already there', 'What happens to everything the first poll finds, after the workflow is activated or where it polls has changed.', { skip: 'Skip them', start: 'Start an execution for each' }, { default: 'skip' }),
+  existing: choice(
+    'Items that are already there',
+    'What happens to everything the first poll finds, after the workflow is activated or where it polls has changed.',
+    { skip: 'Skip them', start: 'Start an execution for each' },
+    { default: 'skip' },
+  ),
 };

@@ -274,7 +274,12 @@ export const ignoreCaseSchema = Type.Optional(
 );
 
 /** Schema of `combine`. */
-export const combineSchema = choice('Combine', 'Whether all conditions must be met or any one of them.', { all: 'All', any: 'Any' }, { default: 'all' });
+export const combineSchema = choice(
+  'Combine',
+  'Whether all conditions must be met or any one of them.',
+  { all: 'All', any: 'Any' },
+  { default: 'all' },
+);
 
 /** Schema of a list of conditions with a left and a right side. */
 export const conditionsSchema = Type.Array(

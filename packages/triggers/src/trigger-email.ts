@@ -65,7 +65,12 @@ export const triggerEmail = checkedNode({
       default: '',
       'x-placeholder': 'Invoice',
     }),
-    after: choice('Afterwards', 'What happens to a mail once its execution is stored.', { seen: 'Mark as read', move: 'Move to a folder', nothing: 'Leave it as it is' }, { default: 'seen' }),
+    after: choice(
+      'Afterwards',
+      'What happens to a mail once its execution is stored.',
+      { seen: 'Mark as read', move: 'Move to a folder', nothing: 'Leave it as it is' },
+      { default: 'seen' },
+    ),
     move_to: Type.String({
       title: 'Move to',
       description: 'The folder that mails are moved to. It has to exist.',

@@ -54,7 +54,12 @@ export const triggerPoll = checkedNode({
       maxLength: 1_000,
       'x-placeholder': 'id',
     }),
-    order: choice('Order of executions', 'Reversed suits sources that list the newest item first.', { listed: 'As listed', reversed: 'Reversed' }, { default: 'listed' }),
+    order: choice(
+      'Order of executions',
+      'Reversed suits sources that list the newest item first.',
+      { listed: 'As listed', reversed: 'Reversed' },
+      { default: 'listed' },
+    ),
     auth: httpProperties.auth,
     headers: {
       ...httpProperties.headers,

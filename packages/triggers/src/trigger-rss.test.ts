@@ -6,7 +6,9 @@ import { triggerRss } from './trigger-rss.ts';
 
 const url = 'https://tea.example.com/feed';
 const feed = (...items: string[]) =>
-  answer(`<rss version="2.0"><channel><title>Tea</title>${items.join('')}</channel></rss>`, { type: 'application/rss+xml' });
+  answer(`<rss version="2.0"><channel><title>Tea</title>${items.join('')}</channel></rss>`, {
+    type: 'application/rss+xml',
+  });
 const idsOf = async (response: HttpResponse) => {
   const { result } = await pollNode(triggerRss, { config: { url }, http: [response] });
   return result.kind === 'polled' ? result.items.map(({ id }) => id) : result.code;
@@ -26,7 +28,11 @@ test('an item without an id has its address, or else its content', async () => {
 });
 
 test.each([
-  ['a page instead of a feed', answer('<html><body>Hello</body></html>', { type: 'text/html' }), 'invalid_data'],
+  [
+    'a page instead of a feed',
+    answer('<html><body>Hello</body></html>', { type: 'text/html' }),
+    'invalid_data',
+  ],
   ['a status', answer('', { status: 404 }), 'http_status'],
 ])('fails for %s', async (_what, response, code) => {
   expect(await idsOf(response)).toBe(code);

@@ -11,7 +11,12 @@ const asked = { 'x-when': { approval: ['always', 'when'] } };
 /** Settings of a tool, or of all tools of a server. */
 export const approvalOfTool = {
   approval: Type.Optional(
-    choice('Approval', 'Whether a person has to approve a call before it is made.', { never: 'Never', always: 'Always', when: 'Under a condition' }, { default: 'never' }),
+    choice(
+      'Approval',
+      'Whether a person has to approve a call before it is made.',
+      { never: 'Never', always: 'Always', when: 'Under a condition' },
+      { default: 'never' },
+    ),
   ),
   approval_when: Type.Optional(
     Type.String({

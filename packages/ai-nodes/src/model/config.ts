@@ -68,7 +68,12 @@ export const modelProperties = {
     'x-filled': true,
   }),
   files: filesProperty,
-  output: choice('Answer', 'json: the answer is a single value that matches the schema, in output.json.', { text: 'Text', json: 'JSON' }, { default: 'text' }),
+  output: choice(
+    'Answer',
+    'json: the answer is a single value that matches the schema, in output.json.',
+    { text: 'Text', json: 'JSON' },
+    { default: 'text' },
+  ),
   schema: Type.Unsafe<JsonObject>({
     type: 'object',
     title: 'Schema',

@@ -1,11 +1,4 @@
-import {
-  type CredentialOf,
-  type Failure,
-  failure,
-  type JsonValue,
-  type NodeContext,
-  ServiceError,
-} from '@millrace/engine';
+import { type CredentialOf, type Failure, failure, type NodeContext, ServiceError } from '@millrace/engine';
 import { message } from '@millrace/messages';
 import { serviceFailure } from '@millrace/node-kit/service-failure';
 import { Type } from 'typebox';

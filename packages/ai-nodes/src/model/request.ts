@@ -6,7 +6,6 @@ import {
   type CredentialOf,
   describeUnusableSchema,
   type JsonObject,
-  type JsonValue,
   type OpenFile,
   textOrJson,
 } from '@millrace/engine';

@@ -1,7 +1,13 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { receiptOf } from '@millrace/api/public/executions/start-response';
 import type { PgDatabase } from '@millrace/database/pool';
-import { inputSchemaOf, type JsonObject, type JsonSchema, jsonDepthExceeds, stringifyJson } from '@millrace/engine';
+import {
+  inputSchemaOf,
+  type JsonObject,
+  type JsonSchema,
+  jsonDepthExceeds,
+  stringifyJson,
+} from '@millrace/engine';
 import { ApiError, notFound } from '@millrace/errors/errors';
 import { insertAudit } from '@millrace/identity/audit/store';
 import { inEnglish } from '@millrace/messages/english';

@@ -1,10 +1,17 @@
 import { Group, NativeSelect, Stack } from '@mantine/core';
-import { isJsonArray, isJsonObject, isRawNumber, type JsonValue, stringifyJson, tryParseJson } from '@millrace/engine';
+import { type FieldShape, isTemplate } from '@millrace/editor-model/field-shape.ts';
+import {
+  isJsonArray,
+  isJsonObject,
+  isRawNumber,
+  type JsonValue,
+  stringifyJson,
+  tryParseJson,
+} from '@millrace/engine';
 import { Hint } from '@millrace/ui/components/text.tsx';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { FieldComponent, InputProps } from '../form/field-props.ts';
-import { type FieldShape, isTemplate } from '@millrace/editor-model/field-shape.ts';
 import { useForm, useTakesTemplates } from '../form/form-context.tsx';
 import { useAlternatives } from '../form/use-alternatives.ts';
 import { TemplateInput } from '../templates/template-input.tsx';

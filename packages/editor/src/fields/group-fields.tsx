@@ -1,11 +1,5 @@
 import { Collapse, Group, Stack, Text, UnstyledButton } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
-import { type JsonObject, type JsonValue, joinPointer } from '@millrace/engine';
-import { Hint } from '@millrace/ui/components/text.tsx';
-import { ChevronRight } from 'lucide-react';
-import type { ReactNode } from 'react';
-import { useTranslation } from 'react-i18next';
-import { type FieldComponent, withMember } from '../form/field-props.ts';
 import {
   applies,
   type FieldShape,
@@ -14,8 +8,14 @@ import {
   shapeOf,
   withLanguage,
 } from '@millrace/editor-model/field-shape.ts';
-import { type FormContextValue, hasProblemBelow, useForm } from '../form/form-context.tsx';
 import { summaryOf } from '@millrace/editor-model/section-summary.ts';
+import { type JsonObject, type JsonValue, joinPointer } from '@millrace/engine';
+import { Hint } from '@millrace/ui/components/text.tsx';
+import { ChevronRight } from 'lucide-react';
+import type { ReactNode } from 'react';
+import { useTranslation } from 'react-i18next';
+import { type FieldComponent, withMember } from '../form/field-props.ts';
+import { type FormContextValue, hasProblemBelow, useForm } from '../form/form-context.tsx';
 import { areOfRequest, CurlTarget } from './curl-target.tsx';
 import { OptionField } from './option-field.tsx';
 

@@ -1,8 +1,4 @@
 import { Paper, SegmentedControl, Select, Stack } from '@mantine/core';
-import { isJsonObject, type JsonValue } from '@millrace/engine';
-import { Hint } from '@millrace/ui/components/text.tsx';
-import { useTranslation } from 'react-i18next';
-import type { FieldComponent } from '../form/field-props.ts';
 import {
   type FieldShape,
   initialOf,
@@ -11,6 +7,10 @@ import {
   type Variant,
   variantOf,
 } from '@millrace/editor-model/field-shape.ts';
+import { isJsonObject, type JsonValue } from '@millrace/engine';
+import { Hint } from '@millrace/ui/components/text.tsx';
+import { useTranslation } from 'react-i18next';
+import type { FieldComponent } from '../form/field-props.ts';
 import { useForm } from '../form/form-context.tsx';
 import { useAlternatives } from '../form/use-alternatives.ts';
 import { GroupFields } from './group-fields.tsx';

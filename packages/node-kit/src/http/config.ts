@@ -117,7 +117,12 @@ export const httpProperties = {
     description: 'What is sent, in the format below. Empty: no body.',
     default: null,
   }),
-  body_type: choice('Body type', 'JSON: any value, as application/json. Text: as it is. Form: fields, as application/x-www-form-urlencoded. File: the content of a file. Multipart: fields with texts and files, as multipart/form-data.', { json: 'JSON', text: 'Text', form: 'Form', file: 'File', multipart: 'Multipart' }, { default: 'json' }),
+  body_type: choice(
+    'Body type',
+    'JSON: any value, as application/json. Text: as it is. Form: fields, as application/x-www-form-urlencoded. File: the content of a file. Multipart: fields with texts and files, as multipart/form-data.',
+    { json: 'JSON', text: 'Text', form: 'Form', file: 'File', multipart: 'Multipart' },
+    { default: 'json' },
+  ),
   auth: authSchema,
   timeout_ms: Type.Integer({
     title: 'Timeout',
@@ -139,7 +144,12 @@ export const httpProperties = {
     description: `Up to ${MAX_REDIRECTS}. To another origin only with GET or HEAD and without credentials.`,
     default: true,
   }),
-  response_type: choice('Response type', 'How to read the response body. Automatic: as JSON, text or base64, depending on its type. File: stored as a file of any size.', { auto: 'Automatic', json: 'JSON', text: 'Text', base64: 'Base64', file: 'File' }, { default: 'auto' }),
+  response_type: choice(
+    'Response type',
+    'How to read the response body. Automatic: as JSON, text or base64, depending on its type. File: stored as a file of any size.',
+    { auto: 'Automatic', json: 'JSON', text: 'Text', base64: 'Base64', file: 'File' },
+    { default: 'auto' },
+  ),
   success_statuses: Type.Array(statusSchema, {
     title: 'Success statuses',
     description:

@@ -1,4 +1,4 @@
-import type { FileEncoding, JsonValue, TableForm } from '@millrace/engine';
+import type { JsonValue, TableForm } from '@millrace/engine';
 import { extensionOf } from '@millrace/engine';
 import { choice } from '@millrace/node-kit/choice';
 import { Type } from 'typebox';
@@ -41,14 +41,19 @@ export function delimiterOf(name: DelimiterName): string {
 }
 
 export const encodingProperty = (when: object) =>
-  choice('Encoding', 'Automatic: UTF-8 or UTF-16 if the file is that, otherwise Shift_JIS.', {
+  choice(
+    'Encoding',
+    'Automatic: UTF-8 or UTF-16 if the file is that, otherwise Shift_JIS.',
+    {
       auto: 'Automatic',
       'utf-8': 'UTF-8',
       'utf-16le': 'UTF-16',
       shift_jis: 'Shift_JIS',
       'euc-jp': 'EUC-JP',
       'windows-1252': 'Windows-1252',
-    }, { default: 'auto', 'x-when': when });
+    },
+    { default: 'auto', 'x-when': when },
+  );
 
 export type ReadFormat = 'text' | 'json' | 'jsonl' | 'csv' | 'xlsx';
 

@@ -1,5 +1,4 @@
 import {
-  type CodeLanguage,
   failure,
   isJsonArray,
   isJsonObject,
@@ -24,7 +23,12 @@ export const coreCode = checkedNode({
   icon: 'code-xml',
   kind: 'pure',
   properties: {
-    language: choice('Language', 'JavaScript starts at once. Python takes about a fifth of a second longer, some seconds the first time, and more memory.', { javascript: 'JavaScript', python: 'Python' }, { default: 'javascript' }),
+    language: choice(
+      'Language',
+      'JavaScript starts at once. Python takes about a fifth of a second longer, some seconds the first time, and more memory.',
+      { javascript: 'JavaScript', python: 'Python' },
+      { default: 'javascript' },
+    ),
     code: Type.Unsafe<string>({
       type: 'string',
       title: 'Code',

@@ -27,7 +27,12 @@ export const coreForEach = checkedNode({
       maximum: 100,
       default: 1,
     }),
-    on_item_error: choice('When an item fails', 'Fail: the loop fails, and everything else in it is aborted. Collect: the other items continue; its place in `items` stays empty, and `errors` has its index, code, message and node_id.', { fail: 'Fail', collect: 'Collect' }, { default: 'fail' }),
+    on_item_error: choice(
+      'When an item fails',
+      'Fail: the loop fails, and everything else in it is aborted. Collect: the other items continue; its place in `items` stays empty, and `errors` has its index, code, message and node_id.',
+      { fail: 'Fail', collect: 'Collect' },
+      { default: 'fail' },
+    ),
     result: Type.Unsafe<JsonValue>({
       title: 'Result per item',
       description:

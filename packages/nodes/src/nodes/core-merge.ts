@@ -10,7 +10,12 @@ export const coreMerge = checkedNode({
   icon: 'merge',
   kind: 'pure',
   properties: {
-    mode: choice('Mode', 'all: an object with each output under its node ID. combine: the fields of all outputs in one object; later edges win. first: the output of the first edge that was taken, in the order of the edges.', { all: 'Keep them separate', combine: 'Combine the fields', first: 'Only the first' }, { default: 'all' }),
+    mode: choice(
+      'Mode',
+      'all: an object with each output under its node ID. combine: the fields of all outputs in one object; later edges win. first: the output of the first edge that was taken, in the order of the edges.',
+      { all: 'Keep them separate', combine: 'Combine the fields', first: 'Only the first' },
+      { default: 'all' },
+    ),
   },
   form: { main: ['mode'] },
   synonyms: ['join', 'combine', 'wait for all', 'sync'],

@@ -26,7 +26,12 @@ export const coreRepeat = checkedNode({
       maximum: 10_000,
       default: 100,
     }),
-    on_limit: choice('At the limit', 'fail: the loop fails with max_iterations_reached. continue: the workflow continues, and `done` is false.', { fail: 'Fail', continue: 'Continue' }, { default: 'fail' }),
+    on_limit: choice(
+      'At the limit',
+      'fail: the loop fails with max_iterations_reached. continue: the workflow continues, and `done` is false.',
+      { fail: 'Fail', continue: 'Continue' },
+      { default: 'fail' },
+    ),
     result: Type.Unsafe<JsonValue>({
       title: 'Result per iteration',
       description:

@@ -48,7 +48,12 @@ export const coreSwitch = checkedNode({
   kind: 'pure',
   properties: {
     cases: casesSchema,
-    mode: choice('Mode', 'Whether to take only the first case that matches or all of them.', { first_match: 'First match', all_matches: 'All matches' }, { default: 'first_match' }),
+    mode: choice(
+      'Mode',
+      'Whether to take only the first case that matches or all of them.',
+      { first_match: 'First match', all_matches: 'All matches' },
+      { default: 'first_match' },
+    ),
   },
   required: ['cases'],
   handles: (config) => [...new Set([...caseNames(config), 'default'])],

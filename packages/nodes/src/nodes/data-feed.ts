@@ -29,7 +29,12 @@ export const dataFeed = checkedNode({
   icon: 'rss',
   kind: 'effect',
   properties: {
-    source: choice('Source', 'Fetch the feed from its URL, or read the text of one that you already have.', { url: 'URL', text: 'Text' }, { default: 'url' }),
+    source: choice(
+      'Source',
+      'Fetch the feed from its URL, or read the text of one that you already have.',
+      { url: 'URL', text: 'Text' },
+      { default: 'url' },
+    ),
     url: Type.String({
       title: 'URL',
       description:

@@ -27,7 +27,12 @@ export const dataHtml = checkedNode({
   icon: 'panel-top',
   kind: 'pure',
   properties: {
-    operation: choice('Operation', 'Extract reads fields by selectors. Text makes plain text with a line for each paragraph.', { extract: 'Extract', text: 'Text' }, { default: 'extract' }),
+    operation: choice(
+      'Operation',
+      'Extract reads fields by selectors. Text makes plain text with a line for each paragraph.',
+      { extract: 'Extract', text: 'Text' },
+      { default: 'extract' },
+    ),
     html: Type.Unsafe<JsonValue>({
       title: 'HTML',
       description: 'The page, or a part of one, usually a template such as {{nodes.fetch.output.body}}.',

@@ -21,7 +21,12 @@ export const dataMarkdown = checkedNode({
   icon: 'file-type',
   kind: 'pure',
   properties: {
-    operation: choice('Operation', 'The direction of the conversion.', { to_html: 'Markdown to HTML', from_html: 'HTML to Markdown' }, { default: 'to_html' }),
+    operation: choice(
+      'Operation',
+      'The direction of the conversion.',
+      { to_html: 'Markdown to HTML', from_html: 'HTML to Markdown' },
+      { default: 'to_html' },
+    ),
     text: Type.Unsafe<JsonValue>({
       title: 'Text',
       description: 'The Markdown or HTML to convert, usually a template such as {{nodes.write.output.text}}.',

@@ -15,7 +15,12 @@ export const dataXml = checkedNode({
   icon: 'file-code',
   kind: 'pure',
   properties: {
-    operation: choice('Operation', 'The direction of the conversion.', { parse: 'XML to object', write: 'Object to XML' }, { default: 'parse' }),
+    operation: choice(
+      'Operation',
+      'The direction of the conversion.',
+      { parse: 'XML to object', write: 'Object to XML' },
+      { default: 'parse' },
+    ),
     xml: Type.Unsafe<JsonValue>({
       title: 'XML',
       description: 'The document, usually a template such as {{nodes.fetch.output.body}}.',

@@ -12,13 +12,33 @@ const side = (title: string, description: string) =>
   Type.Integer({ title, description, minimum: 0, maximum: MAX_SIDE, default: 0, 'x-when': WHEN_CHANGE });
 
 const properties = {
-  operation: choice('Operation', 'change makes another image. info reads the size and the format.', { change: 'Change the image', info: 'Read size and format' }, { default: 'change' }),
+  operation: choice(
+    'Operation',
+    'change makes another image. info reads the size and the format.',
+    { change: 'Change the image', info: 'Read size and format' },
+    { default: 'change' },
+  ),
   file: fileProperty('The image: JPEG, PNG or WebP. Usually a template such as {{trigger.data.file}}.'),
   width: side('Width', 'In pixels. 0: it follows from the height, or stays.'),
   height: side('Height', 'In pixels. 0: it follows from the width, or stays.'),
-  fit: choice('Fit', 'Inside: as large as fits, never larger than it was. Cover: exactly this size; what sticks out is cut off. Stretch: exactly this size, distorted.', { inside: 'Inside', cover: 'Cover', stretch: 'Stretch' }, { default: 'inside', 'x-when': WHEN_CHANGE }),
-  rotate: choice('Rotate', 'Clockwise. Photos are turned upright by themselves.', { '0': 'Not at all', '90': '90°', '180': '180°', '270': '270°' }, { default: '0', 'x-when': WHEN_CHANGE }),
-  format: choice('Format', 'Of the new image. JPEG has no transparency: it becomes white.', { same: 'As it was', jpeg: 'JPEG', png: 'PNG', webp: 'WebP' }, { default: 'same', 'x-when': WHEN_CHANGE }),
+  fit: choice(
+    'Fit',
+    'Inside: as large as fits, never larger than it was. Cover: exactly this size; what sticks out is cut off. Stretch: exactly this size, distorted.',
+    { inside: 'Inside', cover: 'Cover', stretch: 'Stretch' },
+    { default: 'inside', 'x-when': WHEN_CHANGE },
+  ),
+  rotate: choice(
+    'Rotate',
+    'Clockwise. Photos are turned upright by themselves.',
+    { '0': 'Not at all', '90': '90°', '180': '180°', '270': '270°' },
+    { default: '0', 'x-when': WHEN_CHANGE },
+  ),
+  format: choice(
+    'Format',
+    'Of the new image. JPEG has no transparency: it becomes white.',
+    { same: 'As it was', jpeg: 'JPEG', png: 'PNG', webp: 'WebP' },
+    { default: 'same', 'x-when': WHEN_CHANGE },
+  ),
   quality: Type.Integer({
     title: 'Quality',
     description: 'Of JPEG and WebP: 100 is the best, and the largest.',

@@ -7,7 +7,12 @@ import { workOn } from '../files/work-on.ts';
 
 const properties = {
   file: fileProperty('The PDF file, usually a template such as {{trigger.data.file}}.'),
-  output: choice('Output', 'Text: one text, with an empty line between pages. Pages: a list with the text of each.', { text: 'Text', pages: 'Pages' }, { default: 'text' }),
+  output: choice(
+    'Output',
+    'Text: one text, with an empty line between pages. Pages: a list with the text of each.',
+    { text: 'Text', pages: 'Pages' },
+    { default: 'text' },
+  ),
   skip: Type.Integer({
     title: 'Skip',
     description: 'Pages to leave out at the beginning.',

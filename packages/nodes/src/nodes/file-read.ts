@@ -20,7 +20,10 @@ const WHEN_TABLE = { format: TABLES };
 
 const properties = {
   file: fileProperty('The file to read, usually a template such as {{trigger.data.file}}.'),
-  format: choice('Format', 'Automatic: by the name of the file, or by its type. Anything unknown is text. Base64: the bytes of any file as a text, for services that take it within JSON.', {
+  format: choice(
+    'Format',
+    'Automatic: by the name of the file, or by its type. Anything unknown is text. Base64: the bytes of any file as a text, for services that take it within JSON.',
+    {
       auto: 'Automatic',
       csv: 'CSV',
       xlsx: 'Excel (XLSX)',
@@ -28,8 +31,15 @@ const properties = {
       json: 'JSON',
       text: 'Text',
       base64: 'Base64',
-    }, { default: 'auto' }),
-  output: choice('Output', 'Rows: a list of them. Batches: files with some rows each, for a loop that reads one after the other. A file of any size can be read in batches.', { rows: 'Rows', batches: 'Batches' }, { default: 'rows', 'x-when': WHEN_TABLE }),
+    },
+    { default: 'auto' },
+  ),
+  output: choice(
+    'Output',
+    'Rows: a list of them. Batches: files with some rows each, for a loop that reads one after the other. A file of any size can be read in batches.',
+    { rows: 'Rows', batches: 'Batches' },
+    { default: 'rows', 'x-when': WHEN_TABLE },
+  ),
   header: Type.Boolean({
     title: 'First row has names',
     description: 'Rows become objects with these names. Turn this off to get lists of cells.',

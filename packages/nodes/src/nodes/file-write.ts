@@ -28,20 +28,24 @@ import {
 import { openFiles } from '../files/open-files.ts';
 import { workOn } from '../files/work-on.ts';
 
-type Format = 'csv' | 'xlsx' | 'jsonl' | 'json' | 'text' | 'base64';
 const WHEN_TABLE = { format: ['csv', 'xlsx', 'jsonl', 'json'] };
 const WHEN_COLUMNS = { format: ['csv', 'xlsx'] };
 const WHEN_CSV = { format: ['csv'] };
 
 const properties = {
-  format: choice('Format', 'Text also makes HTML, Markdown, XML or a calendar: the name says what it is. JSON writes any value. Base64 makes any file of its bytes, written in base64.', {
+  format: choice(
+    'Format',
+    'Text also makes HTML, Markdown, XML or a calendar: the name says what it is. JSON writes any value. Base64 makes any file of its bytes, written in base64.',
+    {
       csv: 'CSV',
       xlsx: 'Excel (XLSX)',
       jsonl: 'JSON Lines',
       json: 'JSON',
       text: 'Text',
       base64: 'Base64',
-    }, { default: 'csv' }),
+    },
+    { default: 'csv' },
+  ),
   name: Type.String({
     title: 'Name',
     description: 'The name of the file. Without an extension, it gets that of the format.',

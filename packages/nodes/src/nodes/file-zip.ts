@@ -6,14 +6,18 @@ import { FILE_NODE_TIMEOUT_MS, fileProperty, fileTimeoutProperty } from '../file
 import { openFiles } from '../files/open-files.ts';
 import { workOn } from '../files/work-on.ts';
 
-type Operation = 'make' | 'list' | 'extract';
 const WHEN_MAKE = { operation: ['make'] };
 const WHEN_READ = { operation: ['list', 'extract'] };
 const WHEN_EXTRACT = { operation: ['extract'] };
 const MIB = 1024 * 1024;
 
 const properties = {
-  operation: choice('Operation', 'make puts files into an archive. list shows what an archive contains. extract makes files of what it contains.', { make: 'Make an archive', list: 'List the contents', extract: 'Extract files' }, { default: 'make' }),
+  operation: choice(
+    'Operation',
+    'make puts files into an archive. list shows what an archive contains. extract makes files of what it contains.',
+    { make: 'Make an archive', list: 'List the contents', extract: 'Extract files' },
+    { default: 'make' },
+  ),
   files: Type.Unsafe<JsonValue>({
     title: 'Files',
     description: 'The files for the archive, a list. Those of the same name get a number.',

@@ -31,7 +31,12 @@ export const webhookRespond = checkedNode({
   icon: 'webhook',
   kind: 'effect',
   properties: {
-    format: choice('Format', 'Browsers show HTML without running scripts and without sending forms.', { json: 'JSON', text: 'Text', html: 'HTML' }, { default: 'json' }),
+    format: choice(
+      'Format',
+      'Browsers show HTML without running scripts and without sending forms.',
+      { json: 'JSON', text: 'Text', html: 'HTML' },
+      { default: 'json' },
+    ),
     body: Type.Unsafe<JsonValue>({
       title: 'Body',
       description: 'What the caller gets. Empty: no body.',

@@ -4,7 +4,7 @@ import { message } from '@millrace/messages';
 import { AnswerProblem } from './errors.ts';
 import { aiUrl, keyHeaders } from './models.ts';
 import { ProviderResponse } from './provider-error.ts';
-import { toUsage } from './usage.ts';
+import { member, numberIn, toUsage } from './usage.ts';
 
 /** Of one response; parsing that much takes some 30 ms. 32 vectors of 4,096 numbers take 3 MB. */
 const MAX_BYTES = 4 * 1024 * 1024;

@@ -20,12 +20,7 @@ import type { RetentionSettings } from '../settings.ts';
 import { pruneTrials } from '../trials/store.ts';
 import { pruneDeliveries, pruneFormerHashes } from '../webhooks/store.ts';
 import { pruneRuns } from '../workflows/run-store.ts';
-import {
-  pruneAuditLog,
-  pruneExecutions,
-  pruneIdempotencyRecords,
-  pruneWorkers,
-} from './store.ts';
+import { pruneAuditLog, pruneExecutions, pruneIdempotencyRecords, pruneWorkers } from './store.ts';
 
 const INTERVAL_MS = 10 * 60_000;
 /** Whatever expired while nothing ran is deleted soon, but not while the first requests are being served. */

@@ -28,7 +28,9 @@ export function createLastRunNotes({
 /** Notes everything that has started since the last time, unless another process is doing it. */
 export async function noteLastRuns(db: Database, isStopping: () => boolean = () => false): Promise<void> {
   for (let hasMore = await hasNewRuns(db); hasMore && !isStopping(); ) {
-    hasMore = await db.transaction(async (tx) => (await tryLock(tx, 'last runs')) && (await noteBatch(tx, BATCH)));
+    hasMore = await db.transaction(
+      async (tx) => (await tryLock(tx, 'last runs')) && (await noteBatch(tx, BATCH)),
+    );
   }
 }
 

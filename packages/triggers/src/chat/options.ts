@@ -42,7 +42,12 @@ export const chatProperties = {
     maxLength: 200,
     default: '',
   }),
-  language: choice('Language', "Of the page's own texts. Automatic: the language that the visitor's browser asks for.", { auto: 'Automatic', en: 'English', ja: 'Japanese' }, { default: 'auto' }),
+  language: choice(
+    'Language',
+    "Of the page's own texts. Automatic: the language that the visitor's browser asks for.",
+    { auto: 'Automatic', en: 'English', ja: 'Japanese' },
+    { default: 'auto' },
+  ),
   answer: Type.String({
     title: 'Answer',
     description:

@@ -90,7 +90,12 @@ export const signatureSchema = Type.Object(
     audience: text('Audience', 'The expected audience (aud). Empty: any.', JWT),
     username: text('User name', 'The password comes from the credential.', ['basic'], { 'x-filled': true }),
     location: Type.Optional(
-      choice('Location of the token', 'In a header or in the query of the address, where proxies may log it.', { header: 'Header', query: 'Query' }, { 'x-when': { preset: ['token'] }, default: 'header' }),
+      choice(
+        'Location of the token',
+        'In a header or in the query of the address, where proxies may log it.',
+        { header: 'Header', query: 'Query' },
+        { 'x-when': { preset: ['token'] }, default: 'header' },
+      ),
     ),
     name: text('Name', 'The name of the header or query parameter, such as X-Api-Key.', ['token'], {
       'x-filled': true,
@@ -134,10 +139,20 @@ export const signatureSchema = Type.Object(
       }),
     ),
     algorithm: Type.Optional(
-      choice('Algorithm', 'The hash algorithm of the signature.', { sha256: 'SHA-256', sha512: 'SHA-512' }, { 'x-when': { preset: ['hmac'] }, default: 'sha256' }),
+      choice(
+        'Algorithm',
+        'The hash algorithm of the signature.',
+        { sha256: 'SHA-256', sha512: 'SHA-512' },
+        { 'x-when': { preset: ['hmac'] }, default: 'sha256' },
+      ),
     ),
     encoding: Type.Optional(
-      choice('Encoding', 'The encoding of the signature.', { hex: 'Hexadecimal', base64: 'Base64' }, { 'x-when': { preset: ['hmac'] }, default: 'hex' }),
+      choice(
+        'Encoding',
+        'The encoding of the signature.',
+        { hex: 'Hexadecimal', base64: 'Base64' },
+        { 'x-when': { preset: ['hmac'] }, default: 'hex' },
+      ),
     ),
     timestamp_header: Type.Optional(
       Type.String({
@@ -150,7 +165,12 @@ export const signatureSchema = Type.Object(
       }),
     ),
     signed: Type.Optional(
-      choice('Signed content', 'The body alone, or the time, a full stop and the body.', { body: 'Body', 'timestamp.body': 'Time and body' }, { 'x-when': { preset: ['hmac'] }, default: 'body' }),
+      choice(
+        'Signed content',
+        'The body alone, or the time, a full stop and the body.',
+        { body: 'Body', 'timestamp.body': 'Time and body' },
+        { 'x-when': { preset: ['hmac'] }, default: 'body' },
+      ),
     ),
   },
   { additionalProperties: false },

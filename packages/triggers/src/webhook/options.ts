@@ -13,7 +13,12 @@ const MAX_WINDOW_S = 604_800;
 
 const deduplicateSchema = Type.Object(
   {
-    by: choice('Location of the ID', 'In the body, in a header or in the query.', { path: 'Body', header: 'Header', query: 'Query' }, { default: 'path' }),
+    by: choice(
+      'Location of the ID',
+      'In the body, in a header or in the query.',
+      { path: 'Body', header: 'Header', query: 'Query' },
+      { default: 'path' },
+    ),
     name: Type.String({
       title: 'Path or name',
       description: 'The path in the body, such as id or event.id, or the name of the header or parameter.',
@@ -31,7 +36,12 @@ const deduplicateSchema = Type.Object(
       }),
     ),
     missing: Type.Optional(
-      choice('Without an ID', 'What to do with a call without an ID: start an execution, or refuse it with 422.', { start: 'Start', refuse: 'Refuse' }, { default: 'start' }),
+      choice(
+        'Without an ID',
+        'What to do with a call without an ID: start an execution, or refuse it with 422.',
+        { start: 'Start', refuse: 'Refuse' },
+        { default: 'start' },
+      ),
     ),
   },
   { additionalProperties: false },
@@ -95,7 +105,12 @@ export const webhookProperties = {
     maxItems: 200,
     default: [],
   }),
-  respond: choice('When to answer', 'Respond immediately with a receipt, with your own response when the execution has finished, or with that of the first Respond to webhook node that it reaches.', { immediately: 'Immediately', when_done: 'When it has finished', by_node: 'By a node' }, { default: 'immediately' }),
+  respond: choice(
+    'When to answer',
+    'Respond immediately with a receipt, with your own response when the execution has finished, or with that of the first Respond to webhook node that it reaches.',
+    { immediately: 'Immediately', when_done: 'When it has finished', by_node: 'By a node' },
+    { default: 'immediately' },
+  ),
   response: Type.Unsafe<Static<typeof responseSchema>>({
     ...responseSchema,
     title: 'Response',

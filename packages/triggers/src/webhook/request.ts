@@ -36,7 +36,12 @@ export const requestProperties = {
     'Query parameters to keep',
     'Names of parameters that the workflow can read as {{trigger.request.query.page}}. Secrets, such as token, are never kept.',
   ),
-  body: choice('Body', 'JSON and simple forms only; or also multipart forms, without the content of their files, and any other type as text; or every body as text; or also forms with files, and any other type as a file.', { json: 'JSON or form', any: 'Any type', raw: 'Always text', files: 'With files' }, { default: 'json' }),
+  body: choice(
+    'Body',
+    'JSON and simple forms only; or also multipart forms, without the content of their files, and any other type as text; or every body as text; or also forms with files, and any other type as a file.',
+    { json: 'JSON or form', any: 'Any type', raw: 'Always text', files: 'With files' },
+    { default: 'json' },
+  ),
 };
 
 /** How a webhook accepts and keeps calls. */

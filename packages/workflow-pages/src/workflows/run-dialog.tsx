@@ -1,6 +1,6 @@
-import { tryParseJson } from '@millrace/engine';
 import { Select, Skeleton, Switch, Text } from '@mantine/core';
 import type { WorkflowItem } from '@millrace/admin-api';
+import { tryParseJson } from '@millrace/engine';
 import { call } from '@millrace/ui/api/client.ts';
 import { useOrg } from '@millrace/ui/api/me.ts';
 import { endpointQuery } from '@millrace/ui/api/query.ts';

@@ -1,7 +1,6 @@
 import type { ResponseBody } from '@millrace/admin-api';
 import { isJsonObject, type JsonObject, type JsonValue, tryParseJson } from '@millrace/engine';
 
-
 /** A run's input: a value, or the execution to take it from. */
 export type RunInput =
   | { readonly kind: 'value'; readonly value: JsonValue }
