@@ -22,6 +22,9 @@ const ORDER = {
   ],
 };
 
+/** What the canvas keeps of a loop, and the service stores as it is. */
+const LOOP_SIZE = { width: 268, height: 160 };
+
 const node = (
   id: string,
   type: string,
@@ -41,8 +44,7 @@ const flowOf = (accountsUrl: string): Flow => ({
     node('order', 'trigger.webhook', 'Order placed', [0, 130], {}),
     {
       ...node('lines', 'core.for_each', 'Every line', [220, 66], { items: '{{trigger.data.lines}}' }),
-      width: 268,
-      height: 160,
+      ...LOOP_SIZE,
     },
     {
       ...node('line', 'core.code', 'Price of the line', [44, 70], {
