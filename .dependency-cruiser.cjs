@@ -179,15 +179,7 @@ const MAY_IMPORT = {
     'execution-pages',
     'ui',
   ],
-  web: [
-    'admin-api',
-    'credential-pages',
-    'editor',
-    'engine',
-    'execution-pages',
-    'ui',
-    'workflow-pages',
-  ],
+  web: ['admin-api', 'credential-pages', 'editor', 'engine', 'execution-pages', 'ui', 'workflow-pages'],
 };
 
 /** Folders inside packages, lowest first: what stands earlier imports nothing that stands later. */
