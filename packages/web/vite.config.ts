@@ -249,7 +249,7 @@ const LOADED_LATER = new RegExp(
   [
     'messages/src/en',
     'ui/src/i18n/(en|ja|parts)/',
-    'ui/src/components/(form-dialog|confirm-change)',
+    'ui/src/components/form-dialog',
     'editor/src/(form|fields|templates)/',
     'editor-model/src/(problem-text|field-shape|flow-scope|known-values|section-summary|template-scope)',
     '@mantine/core/esm/components/(Modal|ModalBase|Drawer|Combobox|Select|NativeSelect|Table|Textarea|Code)/',
@@ -290,7 +290,7 @@ const LISTS = new RegExp(
 
 /** What dialogs are made of. */
 const DIALOGS =
-  /@mantine\/core\/esm\/components\/(?:Modal|ModalBase|FocusTrap|Overlay|ScrollArea)\/|ui\/src\/components\/(?:form-dialog|confirm-change)/;
+  /@mantine\/core\/esm\/components\/(?:Modal|ModalBase|FocusTrap|Overlay|ScrollArea)\/|ui\/src\/components\/form-dialog/;
 
 /** What forms are made of. */
 const CONTROLS = /@mantine\/core\/esm\/components\/(?!SegmentedControl|FloatingIndicator)/;

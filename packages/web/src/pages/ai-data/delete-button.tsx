@@ -1,5 +1,5 @@
 import { useRole } from '@millrace/ui/api/me.ts';
-import { ConfirmChange, type ConfirmChangeProps } from '@millrace/ui/components/confirm-change.tsx';
+import { ConfirmChange, type ConfirmChangeProps } from '@millrace/ui/components/form-dialog.tsx';
 import { IconButton } from '@millrace/ui/components/icon-button.tsx';
 import { Trash2 } from 'lucide-react';
 import { useState } from 'react';

@@ -4,7 +4,7 @@ import type { OwnConnector, ResponseBody } from '@millrace/admin-api';
 import { ApiProblem, addressOf, call } from '@millrace/ui/api/client.ts';
 import { useOrg } from '@millrace/ui/api/me.ts';
 import { endpointQuery } from '@millrace/ui/api/query.ts';
-import { ConfirmChange } from '@millrace/ui/components/confirm-change.tsx';
+import { ConfirmChange } from '@millrace/ui/components/form-dialog.tsx';
 import { IconButton } from '@millrace/ui/components/icon-button.tsx';
 import { notifyFailure } from '@millrace/ui/components/notify.ts';
 import { QueryState } from '@millrace/ui/components/paged-list.tsx';
