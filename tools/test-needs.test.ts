@@ -14,7 +14,7 @@ it.each([
     'packages/database/src/embedded/embedded.test.ts',
     ['PostgreSQL', 'a PostgreSQL of its own', 'another process'],
   ],
-  ['packages/cli/test/cli/usage.test.ts', ['another process']],
+  ['packages/cli/test/cli/usage.test.ts', ['another process', 'the built service']],
   ['packages/cli/test/cli/credentials.test.ts', ['PostgreSQL', 'another process', 'the built service']],
   ['tools/web-page.test.ts', ['another process', 'the built page']],
 ])('%s needs %j', (path, needs) => {

@@ -71,9 +71,10 @@ async function copy(
   to: FileStore,
   onProgress: (bytes: number) => void,
 ): Promise<boolean> {
-  async function* compared(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  /** Opened once the writer asks for it: one that fails before wouldn't close it. */
+  async function* compared(): AsyncGenerator<Uint8Array> {
     const hash = createHash('sha256');
-    for await (const chunk of source) {
+    for await (const chunk of await from.read(id, size)) {
       hash.update(chunk);
       onProgress(chunk.byteLength);
       yield chunk;
@@ -82,7 +83,7 @@ async function copy(
     if (hash.digest('hex') !== sha256) throw new DamagedError();
   }
   try {
-    await to.write(id, compared(await from.read(id, size)));
+    await to.write(id, compared());
     return true;
   } catch (error) {
     const isGone = error instanceof FileError && error.code === 'file_missing';

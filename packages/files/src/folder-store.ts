@@ -83,10 +83,12 @@ async function syncFolder(path: string): Promise<void> {
 
 async function readFrom(path: string, size: number, range: ByteRange | undefined): Promise<Readable> {
   const handle = await open(path, 'r');
-  const { size: actual } = await handle.stat();
-  if (actual !== size) {
+  try {
+    const { size: actual } = await handle.stat();
+    if (actual !== size) throw missing();
+  } catch (error) {
     await handle.close();
-    throw missing();
+    throw error;
   }
   // The stream closes the handle.
   return createReadStream(path, { fd: handle, ...range });

@@ -3,6 +3,7 @@ import type { JsonObject } from '@millrace/engine';
 import { createNotifier, type ExecutionNotifier } from '@millrace/runtime/notifier';
 import { addModelCredential } from '@millrace/testing/model-credential';
 import { type ModelServer, type ModelServerOptions, startModelServer } from '@millrace/testing/model-server';
+import type { ModelAnswer } from '@millrace/testing/model-server-types';
 import { createTestServices } from '@millrace/testing/service';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startWorkingService, type WorkingService } from '../../runtime/test/worker/service-with-worker.ts';
@@ -320,22 +321,35 @@ describe('the answer', () => {
   });
 
   test('never shows what another node writes, nor the key of the provider', async () => {
-    // Long enough for what mustn't be seen to be stored, if it were.
-    const until = new Promise((resolve) => {
-      setTimeout(resolve, 1_500);
-    });
     const first = { ...ask({ prompt: 'Classify: {{trigger.data.message}}' }), id: 'classify' };
+    const seen = Promise.withResolvers<void>();
+    const beside: ModelAnswer = { text: ['Shown', '.'], pauseAfter: { events: 4, until: seen.promise } };
+    /** What was written before another conversation began has been stored, if ever, once that one shows a text. */
+    const othersAreShown = async () => {
+      const other = await createChat({}, [ask()]);
+      const session = newSession();
+      const { body } = await send(other.url, session, 'Beside');
+      for await (const { event } of follow(other.url, session, body.number)) if (event === 'text') return;
+      throw new Error('the other conversation showed nothing');
+    };
+    /** Writes the first of these, and the others once it would have been seen. */
+    const inPieces = (...text: readonly string[]): ModelAnswer => {
+      const { promise: until, resolve } = Promise.withResolvers<void>();
+      return { text, pauseAfter: { events: 4, until, onReached: () => resolve(othersAreShown()) } };
+    };
     answer = ({ messages }) => {
-      const [asked] = messages;
-      return asked?.text.startsWith('Classify') === true
-        ? { text: ['inter', 'nal'], pauseAfter: { events: 4, until } }
-        : { text: ['My key is sk-of-', 'the-test', '!'], pauseAfter: { events: 4, until } };
+      const said = messages[0]?.text ?? '';
+      if (said === 'Beside') return beside;
+      return said.startsWith('Classify')
+        ? inPieces('inter', 'nal')
+        : inPieces('My key is sk-of-', 'the-test', '!');
     };
     const { url } = await createChat({}, [first, ask()]);
     const session = newSession();
     const { body } = await send(url, session, 'x');
     const events: ChatEvent[] = [];
     for await (const each of follow(url, session, body.number)) events.push(each);
+    seen.resolve();
     expect(JSON.stringify(events)).not.toMatch(/inter|sk-of/);
     expect(events.at(-1)).toMatchObject({ event: 'end', data: { answer: 'My key is ***!' } });
   });

@@ -2,7 +2,8 @@ import type { Database, Queryable } from '@millrace/database/database';
 import { SecretError } from './errors.ts';
 import type { Sealed, SecretKeys } from './keys.ts';
 
-const BATCH = 100;
+/** Records of a transaction. */
+export const BATCH = 100;
 
 /** Records of one kind that have a ciphertext. */
 export interface SealedRecords<Row extends { readonly id: number }> {
@@ -22,6 +23,7 @@ export type OnBatch = (done: number) => void | Promise<void>;
 /**
  * Re-encrypts all records under other keys with the current one, in batches with a transaction each.
  * @param onBatch called after each batch with the number done so far
+ * @param batch records of a transaction
  * @returns how many were done, and the rows that don't decrypt, which stay as they are
  */
 export async function reencrypt<Row extends { readonly id: number }>(
@@ -29,13 +31,14 @@ export async function reencrypt<Row extends { readonly id: number }>(
   keys: SecretKeys,
   records: SealedRecords<Row>,
   onBatch: OnBatch,
+  batch: number,
 ): Promise<{ readonly done: number; readonly damaged: readonly Row[] }> {
   const damaged: Row[] = [];
   let done = 0;
   for (let afterId = 0; ; ) {
     const from = afterId;
     const round = await db.transaction(async (tx) => {
-      const rows = await records.lock(tx, from, BATCH);
+      const rows = await records.lock(tx, from, batch);
       const sealed: (Sealed & { readonly id: number })[] = [];
       const unreadable: Row[] = [];
       for (const row of rows) {

@@ -37,17 +37,16 @@ export async function createTestDatabase(options: DatabaseOptions = {}): Promise
 /** A busy machine may take its time: nothing is refused because a connection had to be waited for. */
 const PATIENT = { acquireTimeoutMs: 60_000, connectTimeoutMs: 60_000 };
 
+/** Of this process, and never closed: to open a connection takes the server and this process longer than to copy a database. */
+let superuser: PgDatabase | undefined;
+
 async function asSuperuser(statement: string): Promise<void> {
-  const server = createDatabase(serverUrl('superuserUrl'), {
+  superuser ??= createDatabase(serverUrl('superuserUrl'), {
     ...PATIENT,
     lanes: 1,
     statementTimeoutMs: 60_000,
   });
-  try {
-    await server.query(statement);
-  } finally {
-    await server.close();
-  }
+  await superuser.query(statement);
 }
 
 /** A run of unit tests starts no PostgreSQL. */

@@ -85,7 +85,7 @@ interface Sent {
 /** The status of the response, once all of it has been read; 0 for a closed connection. */
 function send({ method, path, headers = {}, body, leaves = false }: Sent): Promise<number> {
   return new Promise((resolve) => {
-    const request = httpRequest({ port: service.port, agent, method, path, headers });
+    const request = httpRequest({ host: '127.0.0.1', port: service.port, agent, method, path, headers });
     let isAnswered = false;
     request.on('response', (response) => {
       isAnswered = true;

@@ -6,6 +6,7 @@ import { PassThrough, Readable } from 'node:stream';
 import { text as readAll } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { runCommand } from '../../src/commands/run-command.ts';
+import { builtCommand } from '../built-command.ts';
 
 /** The command as linked by npm. */
 export const BIN = fileURLToPath(new URL('../../bin/millrace.js', import.meta.url));
@@ -67,12 +68,12 @@ const ENDS_WITH_MILLRACE = /^([^;&>]*\| )?(\w+=\S+ )*millrace [^|;&>]*$/;
 
 /**
  * Runs a line as a shell does. If the last command is millrace, the shell passes on its arguments and input, and it runs in this process,
- * as by {@link millrace}; anything else is run by the real shell.
+ * as by {@link millrace}; anything else is run by the real shell, with the built command, which takes half as long as the sources.
  */
 export async function shell(line: string, { cwd, env }: ShellOptions): Promise<Shown> {
   const folder = await mkdtemp(join(tmpdir(), 'millrace-shell-'));
   const isLast = ENDS_WITH_MILLRACE.test(line);
-  const script = isLast ? SAY_WORDS : `exec "${process.execPath}" "${BIN}" "$@"`;
+  const script = isLast ? SAY_WORDS : `exec "${process.execPath}" "${await builtCommand()}" "$@"`;
   try {
     await writeFile(join(folder, 'millrace'), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
     const path = [folder, dirname(process.execPath), process.env.PATH ?? ''].join(delimiter);

@@ -11,7 +11,7 @@ import { message } from '@millrace/messages';
 import { SecretError } from '@millrace/secrets/errors';
 import { newKey, readKeyFile, replaceKeyFile } from '@millrace/secrets/key-file';
 import { prepareSecretKeys, type SecretKeys } from '@millrace/secrets/keys';
-import { type OnBatch, reencrypt } from '@millrace/secrets/reencrypt';
+import { BATCH, type OnBatch, reencrypt } from '@millrace/secrets/reencrypt';
 import type { MasterKey } from '@millrace/secrets/sealed';
 import {
   endCurrentKey,
@@ -49,6 +49,7 @@ const LOCK = 7_303_014_005;
  * Re-encrypts everything under another key: a new one in the key file, or MILLRACE_SECRET_KEY while
  * MILLRACE_SECRET_KEY_PREVIOUS has the former one. The service may keep running: both keys decrypt until everything is done,
  * and only then is the former key dropped. An interrupted rotation is only completed, and nothing else is done.
+ * @param batch records of a transaction
  * @throws SecretError `nothing_to_rotate`, `rotation_running`, `rotation_incomplete`, `secret_key_missing`
  */
 export async function rotateSecrets(
@@ -56,6 +57,7 @@ export async function rotateSecrets(
   keys: SecretKeys,
   by: AuditActor,
   onStep: (step: RotationStep) => void | Promise<void> = () => {},
+  batch: number = BATCH,
 ): Promise<Rotation> {
   await prepareSecretKeys(db, keys, { makesKey: true });
   const rotation = db.withLock(LOCK, async () => {
@@ -68,7 +70,8 @@ export async function rotateSecrets(
       0,
     );
     await onStep({ step: 'key_changed', total });
-    const done = await reencryptAll(db, keys, (count) => onStep({ step: 'batch', done: count, total }));
+    const onBatch: OnBatch = (count) => onStep({ step: 'batch', done: count, total });
+    const done = await reencryptAll(db, keys, onBatch, batch);
     const retired = await retire(db, by);
     await onStep({ step: 'key_retired' });
     await dropRetired(db, keys);
@@ -81,11 +84,21 @@ export async function rotateSecrets(
 }
 
 /** @throws SecretError `rotation_incomplete` */
-async function reencryptAll(db: PgDatabase, keys: SecretKeys, onBatch: OnBatch): Promise<number> {
-  const credentials = await reencrypt(db, keys, sealedCredentials(keys), onBatch);
-  const grants = await reencrypt(db, keys, sealedGrants(keys), (count) => onBatch(credentials.done + count));
+async function reencryptAll(
+  db: PgDatabase,
+  keys: SecretKeys,
+  onBatch: OnBatch,
+  batch: number,
+): Promise<number> {
+  /** Adds what was done before. */
+  const after =
+    (before: number): OnBatch =>
+    (count) =>
+      onBatch(before + count);
+  const credentials = await reencrypt(db, keys, sealedCredentials(keys), onBatch, batch);
+  const grants = await reencrypt(db, keys, sealedGrants(keys), after(credentials.done), batch);
   const before = credentials.done + grants.done;
-  const people = await reencrypt(db, keys, sealedSecondFactors(keys), (count) => onBatch(before + count));
+  const people = await reencrypt(db, keys, sealedSecondFactors(keys), after(before), batch);
   const damaged = [...new Set([...credentials.damaged, ...grants.damaged].map(({ id }) => id))];
   if (damaged.length > 0) throw incomplete(damaged);
   if (people.damaged.length > 0) throw incompletePeople(people.damaged.map(({ email }) => email));

@@ -23,10 +23,11 @@ afterEach(async () => {
   await folder.remove();
 });
 
-/** More than one batch. */
+/** More than two batches, which have a hundred unless a test asks for smaller ones. */
 const COUNT = 230;
+const SMALL = { batch: 10, count: 23 };
 
-async function storeMany(keys: SecretKeys, count = COUNT): Promise<number[]> {
+async function storeMany(keys: SecretKeys, count: number): Promise<number[]> {
   const values = Array.from({ length: count }, (_, index) => ({ value: `secret ${index}` }));
   const store = (fields: JsonObject) => storeCredential(database, keys, organisationId, 'secret', fields);
   // The first one alone: it determines which key there is.
@@ -54,13 +55,13 @@ async function auditActions(): Promise<string[]> {
   return rows.map((row) => row.action);
 }
 
-function rotate(keys: SecretKeys, onStep?: (step: RotationStep) => void | Promise<void>) {
-  return rotateSecrets(database.db, keys, OPERATOR, onStep);
+function rotate(keys: SecretKeys, onStep?: (step: RotationStep) => void | Promise<void>, batch?: number) {
+  return rotateSecrets(database.db, keys, OPERATOR, onStep, batch);
 }
 
 describe('rotation of the key in the file', () => {
   test('re-encrypts everything and drops the old key', async () => {
-    const ids = await storeMany(folder.open());
+    const ids = await storeMany(folder.open(), COUNT);
     const [former] = await keysInUse();
     const steps: string[] = [];
     const rotation = await rotate(folder.open(), ({ step }) => void steps.push(step));
@@ -76,12 +77,13 @@ describe('rotation of the key in the file', () => {
 
   test('a running process keeps reading and writing, and its writes are not lost', async () => {
     const running = folder.open();
-    const ids = await storeMany(running, 120);
+    const ids = await storeMany(running, 12);
     const written: number[] = [];
-    await rotate(folder.open(), async () => {
+    const write = async () => {
       const row = await storeCredential(database, running, organisationId, 'secret', { value: 'meanwhile' });
       written.push(row.id);
-    });
+    };
+    await rotate(folder.open(), write, SMALL.batch);
     await expectReadable(running, ids);
     expect(written).toHaveLength(5);
     for (const id of written) {
@@ -94,13 +96,13 @@ describe('rotation of the key in the file', () => {
     'interrupted after step %i: nothing is lost, and the next one finishes it',
     async (last) => {
       const before = folder.open();
-      const ids = await storeMany(before);
+      const ids = await storeMany(before, SMALL.count);
       let count = 0;
       const breakOff = () => {
         count += 1;
         if (count === last) throw new Error('killed');
       };
-      await expect(rotate(folder.open(), breakOff)).rejects.toThrow('killed');
+      await expect(rotate(folder.open(), breakOff, SMALL.batch)).rejects.toThrow('killed');
       await expectReadable(folder.open(), ids);
       await expectReadable(before, ids);
       await prepareSecretKeys(database.db, folder.open(), { makesKey: true });
@@ -108,7 +110,7 @@ describe('rotation of the key in the file', () => {
         value: 'x',
       });
 
-      const resumed = await rotate(folder.open());
+      const resumed = await rotate(folder.open(), undefined, SMALL.batch);
       // After the first step only the file has changed: that rotation hadn't started, and its key is not wasted.
       expect(resumed.isResumed).toBe(last > 1);
       expect(await keysInUse()).toEqual([resumed.keyId]);
