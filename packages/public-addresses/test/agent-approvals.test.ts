@@ -283,7 +283,7 @@ describe('a call that needs approval', () => {
       const id = await start();
       const { id: approval } = await pendingOf(id);
       expect((await detailOf(id)).decisions).toEqual([]);
-      await decide(approval, 'approve', { 'call 2': false }, 'Only the first.');
+      await decide(approval, 'approve', { 'call 1': true, 'call 2': false }, 'Only the first.');
       await service.finished(id);
       const { approvals, decisions } = await detailOf(id);
       expect(approvals).toEqual([]);

@@ -87,6 +87,9 @@ describe("a form's ending", () => {
 
   test('that depends on the workflow is left out', () => {
     const result = chained({ Form: FORM, End: ending({ completionTitle: '=Hello {{ $json.Name }}' }) });
-    expect(outcomeOf(result, 'End')).toMatchObject({ kind: 'approximated', what: [{ key: 'import.form_ending' }] });
+    expect(outcomeOf(result, 'End')).toMatchObject({
+      kind: 'approximated',
+      what: [{ key: 'import.form_ending' }],
+    });
   });
 });

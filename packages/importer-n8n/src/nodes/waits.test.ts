@@ -61,7 +61,10 @@ test('a request with the address of the wait after it becomes one node that wait
 
 test('a wait whose address nobody is sent stays a placeholder, as does one that code passes on', () => {
   const alone = waiting('={ "id": 1 }', { resume: 'webhook' }, 'x');
-  expect(outcomeOf(alone, 'Wait')).toMatchObject({ kind: 'dropped', reason: { key: 'import.wait_for_call' } });
+  expect(outcomeOf(alone, 'Wait')).toMatchObject({
+    kind: 'dropped',
+    reason: { key: 'import.wait_for_call' },
+  });
   const inCode = waiting('={ "back": "{{ $execution.resumeUrl + 1 }}" }', { resume: 'webhook' }, 'x');
   expect(outcomeOf(inCode, 'Ask')).toMatchObject({ kind: 'dropped' });
 });
