@@ -1,3 +1,4 @@
+import { runInNewContext } from 'node:vm';
 import { expect, test } from 'vitest';
 import { foreignPartOf } from './expressions.ts';
 import { shimFor } from './shim.ts';
@@ -16,7 +17,9 @@ const DATA = {
 
 function search(query: string, data: unknown = DATA): unknown {
   const code = `$jmespath(data, ${JSON.stringify(query)})`;
-  return new Function('input', 'data', `${shimFor(code)}\nreturn ${code};`)({}, data);
+  const program = `((input, data) => {${shimFor(code)}\nreturn ${code};})({}, ${JSON.stringify(data)})`;
+  const found: unknown = runInNewContext(program);
+  return JSON.parse(JSON.stringify(found)) as unknown;
 }
 
 /** Examples of each construct of the language, with what its specification says. */

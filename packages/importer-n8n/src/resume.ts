@@ -1,5 +1,5 @@
 import type { Compiler } from './compiler.ts';
-import type { N8nNode } from './read.ts';
+import { asText, type N8nNode } from './read.ts';
 
 /** How the address is read that ends a wait. */
 export const RESUME_URL = /^\s*\$execution\.resumeUrl\s*$/;
@@ -37,7 +37,7 @@ export function limitOfNext(compiler: Compiler, node: N8nNode): number {
 /** How long a Wait node waits, in seconds. */
 export function limitOf({ parameters }: N8nNode): number {
   const { limitWaitTime, resumeAmount = 1, resumeUnit = 'hours' } = parameters;
-  const seconds = Number(resumeAmount) * (SECONDS[String(resumeUnit)] ?? 3_600);
+  const seconds = Number(resumeAmount) * (SECONDS[asText(resumeUnit)] ?? 3_600);
   const isLimited = limitWaitTime === true && Number.isFinite(seconds) && seconds > 0;
   return isLimited ? Math.min(Math.max(1, Math.round(seconds)), MAX_WAIT_S) : MAX_WAIT_S;
 }

@@ -36,7 +36,7 @@ interface Asked {
   readonly id: number;
   readonly name: string;
   readonly worker: ServiceProcess;
-  decide(choice: string): Promise<Response>;
+  readonly decide: (choice: string) => Promise<Response>;
 }
 
 /** An execution whose agent has asked, and is parked. */

@@ -1,6 +1,6 @@
 import { message } from '@millrace/messages';
 import type { Out } from '../compiler.ts';
-import { arrayOf } from '../read.ts';
+import { arrayOf, asText } from '../read.ts';
 import { limitOf } from '../resume.ts';
 import { type Step, Unmappable } from '../step.ts';
 import { fieldsOf, plainText } from './form.ts';
@@ -13,7 +13,7 @@ const MAX_FIELDS = 30;
 /** Waiting for somebody who fills in a form: a question with fields. */
 export function waitForForm(step: Step): readonly Out[] {
   const fields = fieldsOf(arrayOf(step.raw('formFields.values')));
-  if (fields.length > MAX_FIELDS || fields.some(({ type }) => !ASKED.has(String(type))))
+  if (fields.length > MAX_FIELDS || fields.some(({ type }) => !ASKED.has(asText(type ?? ''))))
     throw new Unmappable(message('import.wait_for_call'));
   step.approximate(message('import.asks_person'));
   const id = step.add('wait.approval', {

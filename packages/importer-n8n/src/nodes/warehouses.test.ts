@@ -1,3 +1,4 @@
+import { runInNewContext } from 'node:vm';
 import { findProblems, type JsonObject } from '@millrace/engine';
 import type { ImportResult } from '@millrace/importer';
 import { registry } from '@millrace/nodes';
@@ -34,8 +35,9 @@ function problemsOf(result: ImportResult): unknown[] {
 
 /** What the Code node after the call makes of a response. */
 function rowsOf(result: ImportResult, response: object): unknown {
-  const code = configOf(result, 'Store: rows')?.code;
-  return new Function('input', String(code))({ response });
+  const code = configOf(result, 'Store: rows')?.code as string;
+  const found: unknown = runInNewContext(`((input) => {${code}})(${JSON.stringify({ response })})`);
+  return JSON.parse(JSON.stringify(found)) as unknown;
 }
 
 test('a query of BigQuery is a call of its API, whose rows become items', () => {
