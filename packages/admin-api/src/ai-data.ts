@@ -8,6 +8,17 @@ const CollectionName = Type.String({ minLength: 1, maxLength: 200 });
 const Key = Type.String({ minLength: 1, maxLength: 255 });
 const search = { search: Type.Optional(Type.String({ maxLength: 200 })) };
 
+/**
+ * How a collection is searched: by an index (`ready`), or by comparing every vector, and then why: its index is being filled (`building`) or
+ * about to be (`waiting`), or it has none, because it is small, the database has no pgvector, its vectors are too long, or there are enough
+ * indexes.
+ */
+export const VectorIndexState = Type.Enum(
+  ['ready', 'building', 'waiting', 'small', 'no_pgvector', 'too_long', 'enough'],
+  { type: 'string' },
+);
+export type VectorIndexState = Static<typeof VectorIndexState>;
+
 /** Texts with their vectors. */
 export const VectorCollection = Closed({
   name: Type.String(),
@@ -15,6 +26,9 @@ export const VectorCollection = Closed({
   dimension: Count,
   items: Count,
   bytes: Count,
+  index: VectorIndexState,
+  /** Items that are in an index that is being filled; at most `items`. */
+  indexed: Count,
   /** When something in it was last written or deleted. */
   updated_at: Timestamp,
 });

@@ -207,6 +207,8 @@ export const ExecutionDetail = Closed({
   /** Open questions and callback addresses it waits for; at most 100 in total. */
   approvals: Type.Array(Approval),
   callbacks: Type.Array(Closed({ node_id: Type.String(), iteration: Iteration, expires_at: Timestamp })),
+  /** Questions that were answered, and those that nobody answered in time; the latest 100, in the order of asking. */
+  decisions: Type.Array(Approval),
   /** Reruns of this one, latest first; at most 100. */
   reruns: Type.Array(Closed({ execution_id: Id, status: ExecutionStatus })),
   /** Null for roles that may not read the audit log. */

@@ -53,7 +53,7 @@ export type ResponseBody<Name extends EndpointName> = Forms.ResponseBody<AdminAp
 export type Events<Name extends EndpointName> = Forms.Events<AdminApi[Name]>;
 
 export type { Me, SessionItem } from './accounts.ts';
-export type { VectorCollection, VectorItem, WorkflowMemory } from './ai-data.ts';
+export type { VectorCollection, VectorIndexState, VectorItem, WorkflowMemory } from './ai-data.ts';
 export {
   ALERT_CHANNELS,
   ALERT_KINDS,

@@ -262,6 +262,36 @@ describe('ai.generate: files', () => {
     expect(JSON.stringify(result)).not.toContain(PNG.toString('base64'));
   });
 
+  it('that are texts are part of the prompt, where they end is clear', async () => {
+    const { files, values } = await stored(
+      ['text/markdown; charset=utf-8', Buffer.from('Use ```` here')],
+      ['image/png', PNG],
+      ['application/ld+json', Buffer.from('{"a":1}')],
+    );
+    const { request } = await generate({ files: values }, { services: { files } });
+    expect(request?.messages).toEqual([
+      {
+        role: 'user',
+        text: 'File "file 0":\n`````\nUse ```` here\n`````\n\nFile "file 2":\n```\n{"a":1}\n```\n\nHello',
+        files: [{ name: 'file 1', type: 'image/png', base64: PNG.toString('base64') }],
+      },
+    ]);
+    const broken = await stored(
+      ['text/plain', Buffer.from('caf\xe9', 'latin1')],
+      ['text/csv', Buffer.alloc(512 * 1024 + 1, 'a')],
+    );
+    for (const [at, message] of [
+      [0, /isn't UTF-8/],
+      [1, /512 KiB/],
+    ] as const) {
+      const services = { files: broken.files };
+      const { result, asked } = await generate({ files: broken.values[at] ?? null }, { services });
+      expect(result).toMatchObject({ kind: 'failure', code: 'invalid_config' });
+      expect(result).toHaveProperty('message', saying(message));
+      expect(asked).toEqual([]);
+    }
+  });
+
   it('can be one, or none', async () => {
     const { files, values } = await stored(['image/jpg; x=y', PNG]);
     const one = await generate({ files: values[0] ?? null }, { services: { files } });
@@ -272,11 +302,11 @@ describe('ai.generate: files', () => {
 
   it('of other types, too many or too large are refused, and nothing is sent', async () => {
     const { files, values } = await stored(
-      ['text/csv', PNG],
+      ['application/zip', PNG],
       ['image/png', Buffer.alloc(8 * 1024 * 1024 + 1)],
     );
     for (const [config, message] of [
-      [values[0], /file 0 is of type text\/csv/],
+      [values[0], /file 0 is of type application\/zip/],
       [values[1], /8 MiB/],
       [Array(21).fill(values[0]), /files/],
     ] as const) {

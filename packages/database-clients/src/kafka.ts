@@ -1,35 +1,39 @@
-import type { GuardedSockets } from '@millrace/egress/guarded-socket';
-import type { CredentialOf, KafkaOrder, KafkaService } from '@millrace/engine';
-import { ServiceError } from '@millrace/engine';
+import type { Egress } from '@millrace/egress/egress';
+import { type KafkaOrder, type KafkaService, ServiceError } from '@millrace/engine';
+import type { BrokerOptions } from '@millrace/kafka/broker';
 import { message } from '@millrace/messages';
 import { connectError } from '@millrace/ports/connect-error';
 import { createSessions, type SessionCaller, type SessionDeps } from './sessions.ts';
 
 /** Sends messages to Kafka over guarded sockets. Each order has its own connections, closed afterwards. */
-export function createKafkaService(deps: SessionDeps): (caller: SessionCaller) => KafkaService {
+export function createKafkaService(
+  deps: SessionDeps & Pick<Egress, 'fetch'>,
+): (caller: SessionCaller) => KafkaService {
   const inSession = createSessions(deps);
   return (caller) => ({
     send: (credential, order, signal) => {
       const target = { place: [credential.brokers, credential.username], password: credential.password };
-      return inSession(caller, target, signal, (sockets) => send(sockets, credential, order, signal));
+      const fetch = deps.fetch(caller.organisationId);
+      return inSession(caller, target, signal, (sockets) =>
+        send(order, { sockets, fetch, credential, signal }),
+      );
     },
   });
 }
 
 async function send(
-  sockets: GuardedSockets,
-  credential: CredentialOf<'kafka'>,
   { topic, messages, timeoutMs }: KafkaOrder,
-  signal: AbortSignal,
+  options: BrokerOptions,
 ): ReturnType<KafkaService['send']> {
   // Loaded at first use, because it takes memory.
   const [{ KafkaCluster }, { sendMessages }] = await Promise.all([
     import('@millrace/kafka/cluster'),
     import('@millrace/kafka/producer'),
   ]);
+  const { signal } = options;
   const limit = AbortSignal.timeout(timeoutMs);
   const until = AbortSignal.any([signal, limit]);
-  const cluster = await KafkaCluster.open({ sockets, credential, signal: until }).catch((error: unknown) => {
+  const cluster = await KafkaCluster.open({ ...options, signal: until }).catch((error: unknown) => {
     throw limit.aborted && !signal.aborted
       ? tooSlow(timeoutMs)
       : connectError(error, 'kafka_connection_failed');

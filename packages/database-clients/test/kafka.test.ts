@@ -1,3 +1,4 @@
+import { createGuardedFetch } from '@millrace/egress/guarded-fetch';
 import { createGuardedSockets } from '@millrace/egress/guarded-socket';
 import type { CredentialOf, KafkaOrder } from '@millrace/engine';
 import { KafkaCluster } from '@millrace/kafka/cluster';
@@ -16,7 +17,8 @@ afterEach(() => cluster.stop());
 
 const never = new AbortController().signal;
 const sockets = createGuardedSockets({ allowHosts: ['127.0.0.1'] });
-const service = createKafkaService({ sockets: () => sockets })({ organisationId: 1 });
+const fetch = createGuardedFetch({ allowHosts: ['127.0.0.1'] });
+const service = createKafkaService({ sockets: () => sockets, fetch: () => fetch })({ organisationId: 1 });
 const credential = (more: Partial<CredentialOf<'kafka'>> = {}): CredentialOf<'kafka'> => ({
   ...{ type: 'kafka', brokers: cluster.bootstrap, mechanism: 'scram_sha_256', tls: 'off' },
   ...{ token_url: null, scope: null, extensions: null },
@@ -38,7 +40,7 @@ test('sends messages to the partitions of their keys, in their order, where a co
   const own = (-790332482 & 0x7fffffff) % 3;
   expect(sent.slice(0, 2)).toEqual([0, 1].map((offset) => ({ partition: own, offset })));
   await expect.poll(() => cluster.connections).toBe(0);
-  const reader = await KafkaCluster.open({ sockets, credential: credential(), signal: never });
+  const reader = await KafkaCluster.open({ sockets, fetch, credential: credential(), signal: never });
   const options = {
     group: 'g',
     instanceId: 'one',

@@ -249,7 +249,7 @@ export function mentionedNodes(code: string): readonly string[] {
 
 /** What only n8n can run. */
 const FOREIGN =
-  /(?<![.\w$])(?:require|fetch|import)\s*\(|\bthis\.helpers\b|\$?\bgetWorkflowStaticData\b|(?<![.\w$])process\.|\$binary\b|\.binary\b|\bprepareBinaryData\b|\$secrets\b|\$response\b|\$request\b|\$pageCount\b|\$evaluateExpression|\$jmespath|\$(?:node)?\s*[([][^()[\]]*[)\]]\s*\.context\b|\$node\.\w+\.context\b|\$tool\b|\$agentInfo\b|\$nodeVersion|\$parameter\b|(?<![.\w$])setTimeout\b|\$execution\.resume\w*|\$resumeWebhookUrl/;
+  /(?<![.\w$])(?:require|fetch|import)\s*\(|\bthis\.helpers\b|\$?\bgetWorkflowStaticData\b|(?<![.\w$])process\.|\$binary\b|\.binary\b|\bprepareBinaryData\b|\$secrets\b|\$response\b|\$request\b|\$pageCount\b|\$evaluateExpression|\$(?:node)?\s*[([][^()[\]]*[)\]]\s*\.context\b|\$node\.\w+\.context\b|\$tool\b|\$agentInfo\b|\$nodeVersion|\$parameter\b|(?<![.\w$])setTimeout\b|\$execution\.resume\w*|\$resumeWebhookUrl/;
 
 /** What only n8n can run; null if Millrace's Code node can run it. */
 export function foreignPartOf(code: string): string | null {

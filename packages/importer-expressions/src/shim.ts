@@ -1,4 +1,5 @@
 import { FILE_FACTS } from './file-facts.ts';
+import { JMESPATH } from './jmespath.ts';
 import { MODULES } from './modules.ts';
 
 /**
@@ -154,6 +155,7 @@ export function shimFor(text: string): string {
     ...(hasExtensions ? [EXTENSIONS] : []),
     ...(hasDates ? [DATES] : []),
     ...(hasModules ? [MODULES] : []),
+    ...(/\$jmes[pP]ath\b/.test(text) ? [JMESPATH] : []),
     ...(/\bfactsOf\(/.test(text) ? [FILE_FACTS] : []),
   ].join('\n');
 }

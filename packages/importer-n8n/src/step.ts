@@ -27,6 +27,7 @@ import { Unmappable } from '@millrace/importer-kit/unmappable';
 import { type Message, message } from '@millrace/messages';
 import type { Compiler, Out } from './compiler.ts';
 import { asText, type N8nNode, parameterAt } from './read.ts';
+import { announcesWait, limitOfNext, RESUME_URL } from './resume.ts';
 
 export { Unmappable } from '@millrace/importer-kit/unmappable';
 
@@ -50,6 +51,8 @@ export class Step {
   readonly arrivals: readonly (readonly Exit[])[];
   /** The node that got the original's own settings. */
   mainId: string | null = null;
+  /** The node that waits for a call, if this one announces it. */
+  resumedBy: string | null = null;
   /** The settings that the node itself has in n8n: retries and what follows an error. */
   readonly extras: NodeExtras;
   #after: readonly Exit[];
@@ -148,6 +151,8 @@ export class Step {
   /** The template for an expression, computed by a Code node before this one if templates can't say it. */
   expression(code: string): JsonValue {
     if (code === '') return '';
+    if (RESUME_URL.test(code) && announcesWait(this.compiler, this.node))
+      return template('args.callback_url');
     const constant = constantIn(code);
     if (constant !== undefined) return typeof constant === 'string' ? literal(constant) : constant;
     const path = translate(code, this.#reading());
@@ -215,15 +220,17 @@ export class Step {
     { suffix = '', isMain = suffix === '' }: { readonly suffix?: string; readonly isMain?: boolean } = {},
   ): string {
     this.computePending();
+    const waits = isMain && type === 'http.request' && announcesWait(this.compiler, this.node);
     const id = this.compiler.add(this.node, {
-      type,
-      config,
+      type: waits ? 'wait.callback' : type,
+      config: waits ? { request: config, timeout_s: limitOfNext(this.compiler, this.node) } : config,
       scope: this.scope,
       after: this.#after,
       label: suffix === '' ? this.node.name : `${this.node.name}: ${suffix}`,
       extras: isMain ? this.extras : {},
     });
     if (isMain) this.mainId = id;
+    if (waits) this.resumedBy = id;
     this.#after = [{ id, handle: 'out' }];
     return id;
   }

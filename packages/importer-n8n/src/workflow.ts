@@ -27,9 +27,11 @@ import {
   type Triggered,
 } from './nodes/triggers.ts';
 import { VECTORS } from './nodes/vectors.ts';
+import { resumed } from './nodes/wait-call.ts';
 import { at, isPart, placeBackLinks, placeholder, skip } from './placeholders.ts';
 import { meantKind, type N8nNode, type N8nWorkflow, readN8n } from './read.ts';
 import { Repeats } from './repeats.ts';
+import { announcesWait } from './resume.ts';
 import { settingsOf } from './settings.ts';
 import { Step, Unmappable } from './step.ts';
 
@@ -157,7 +159,9 @@ function run(compiler: Compiler, node: N8nNode, handler: Handler): readonly Out[
   const takes = typeof handler.takes === 'function' ? handler.takes(node) : handler.takes;
   const step =
     takes === 'list' ? listStep(compiler, node, handler) : itemStep(compiler, node, takes === 'join');
-  const outs = keepingFiles(step, handler.run(step)).map((out) => withAttachments(compiler, node, out));
+  const made = handler.run(step);
+  const own = announcesWait(compiler, node) ? resumed(step) : made;
+  const outs = keepingFiles(step, own).map((out) => withAttachments(compiler, node, out));
   if (!branchesOnError(node) || step.mainId === null) return outs;
   const error: Out = {
     exit: { id: step.mainId, handle: 'error' },

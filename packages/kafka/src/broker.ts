@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net';
+import type { GuardedFetch } from '@millrace/egress/guarded-fetch';
 import type { GuardedSockets, SocketTarget } from '@millrace/egress/guarded-socket';
 import { normalisePem } from '@millrace/egress/pem';
 import { type CredentialOf, HttpClientError, ServiceError } from '@millrace/engine';
@@ -32,6 +33,8 @@ const CLIENT_ID = 'millrace';
 /** How brokers are reached, for whatever a credential is used for. */
 export interface BrokerOptions {
   readonly sockets: GuardedSockets;
+  /** For tokens. */
+  readonly fetch: Pick<GuardedFetch, 'fetch'>;
   readonly credential: CredentialOf<'kafka'>;
   readonly signal: AbortSignal;
 }

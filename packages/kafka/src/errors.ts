@@ -1,5 +1,6 @@
-import { HttpClientError, ServiceError } from '@millrace/engine';
-import { message, verbatim } from '@millrace/messages';
+import { ServiceError } from '@millrace/engine';
+import { message } from '@millrace/messages';
+import { reasonOf } from '@millrace/messages/explained-error';
 import type { BrokerAddress } from './protocol/metadata.ts';
 
 /** Errors of brokers that are treated in some way; the protocol numbers them. */
@@ -114,10 +115,7 @@ export function check(code: number, asked: Asked): void {
 /** A connection that couldn't be opened, or has ended. */
 export function connectionFailed(where: string, cause: unknown): ServiceError {
   if (cause instanceof ServiceError) return cause;
-  const reason =
-    cause instanceof HttpClientError
-      ? cause.explanation
-      : verbatim(cause instanceof Error ? cause.message : String(cause));
+  const reason = reasonOf(cause);
   const explanation = message('ports.connection_failed', { host: where, reason });
   return new ServiceError('kafka_connection_failed', explanation, { retryable: true, cause });
 }

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { createInterface } from 'node:readline';
+import { createGuardedFetch } from '@millrace/egress/guarded-fetch';
 import { createGuardedSockets } from '@millrace/egress/guarded-socket';
 import { KafkaTestCluster } from '@millrace/testing/kafka/broker';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -67,6 +68,7 @@ describe.skipIf(!hasKcat)('librdkafka', () => {
     }
     const cluster = await KafkaCluster.open({
       sockets: createGuardedSockets({ allowHosts: ['127.0.0.1'] }),
+      fetch: createGuardedFetch({ allowHosts: ['127.0.0.1'] }),
       credential: {
         ...{ type: 'kafka', brokers, mechanism: 'none', username: null, password: null, tls: 'off' },
         ...{ token_url: null, scope: null, extensions: null },

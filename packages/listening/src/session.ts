@@ -2,6 +2,7 @@ import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Queryable } from '@millrace/database/database';
 import { DatabaseUnavailableError } from '@millrace/database/errors';
+import type { Egress } from '@millrace/egress/egress';
 import type { GuardedSockets } from '@millrace/egress/guarded-socket';
 import {
   checkJsonSize,
@@ -52,7 +53,8 @@ import {
 
 export interface SessionDeps extends PollDeps {
   /** Connections under an organisation's egress rules. */
-  readonly sockets: (organisationId: number) => GuardedSockets;
+  readonly sockets: Egress['sockets'];
+  readonly fetch: Egress['fetch'];
   readonly files: Files;
   /** Called with the number of executions that a batch has started. */
   readonly onStarted: (organisationId: number, count: number) => void;
@@ -179,6 +181,7 @@ class Session {
       signal: this.#signal,
       unacknowledged: idsOf(this.#claimed.unacknowledged),
       sockets: this.#sockets(organisationId),
+      fetch: this.#deps.fetch(organisationId),
       saveFile: ({ name, type }, content) =>
         this.#deps.files.save(
           {

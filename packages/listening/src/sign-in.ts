@@ -1,3 +1,4 @@
+import type { GuardedFetch } from '@millrace/egress/guarded-fetch';
 import type { GuardedSockets } from '@millrace/egress/guarded-socket';
 import type { CredentialOf } from '@millrace/engine';
 
@@ -9,7 +10,7 @@ const TEST_CLIENT = 'millrace-test';
  * @throws ServiceError
  */
 export async function signIn(
-  sockets: GuardedSockets,
+  { sockets, fetch }: { readonly sockets: GuardedSockets; readonly fetch: Pick<GuardedFetch, 'fetch'> },
   credential: CredentialOf<'imap' | 'redis' | 'mqtt' | 'kafka'>,
   signal: AbortSignal,
 ): Promise<void> {
@@ -34,7 +35,7 @@ export async function signIn(
     }
     case 'kafka': {
       const { KafkaCluster } = await import('@millrace/kafka/cluster');
-      const cluster = await KafkaCluster.open({ sockets, credential, signal });
+      const cluster = await KafkaCluster.open({ sockets, fetch, credential, signal });
       // Brokers that want a sign-in say so only now.
       await cluster.leaders([]).finally(() => cluster.close());
     }

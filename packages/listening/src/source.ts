@@ -1,3 +1,4 @@
+import type { GuardedFetch } from '@millrace/egress/guarded-fetch';
 import type { GuardedSockets } from '@millrace/egress/guarded-socket';
 import type { FileValue, JsonValue, ListenSource, NodeContext } from '@millrace/engine';
 
@@ -42,6 +43,8 @@ export interface ConnectContext<Source extends ListenSource = ListenSource>
   readonly name: string;
   /** Under the rules of the organisation. */
   readonly sockets: GuardedSockets;
+  /** Under the same rules. */
+  readonly fetch: Pick<GuardedFetch, 'fetch'>;
   /** Stores a file for the execution that is about to start. */
   readonly saveFile: (
     file: { readonly name: string; readonly type: string },

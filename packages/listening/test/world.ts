@@ -55,7 +55,7 @@ export function useListening() {
     const { deps } = service;
     const made = createListener({
       ...deps,
-      ...{ http: deps.egress.http, sockets: deps.egress.sockets, services },
+      ...{ http: deps.egress.http, sockets: deps.egress.sockets, fetch: deps.egress.fetch, services },
       ...{ maxSteps: 1_000_000, maxItemBytes: 1_000_000, pauseMs: 50 },
       ...{ enterQueue: async () => () => undefined, tellAlerts: notePollFailure },
       ...more,

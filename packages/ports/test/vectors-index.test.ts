@@ -1,10 +1,11 @@
 import type { JsonObject, VectorService } from '@millrace/engine';
 import { createOrganisation } from '@millrace/identity/organisations/store';
 import { saying } from '@millrace/messages/testing';
+import { listCollections } from '@millrace/service/ai-data/store';
 import { createVectorDatabase, type VectorDatabase } from '@millrace/testing/vector-database';
 import { pino } from 'pino';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { addExtension, findIndexWork } from '../src/vectors/index-store.ts';
+import { addExtension, fillStep, findIndexWork } from '../src/vectors/index-store.ts';
 import { tendIndexes } from '../src/vectors/indexer.ts';
 import { createVectorService, type VectorServiceDeps } from '../src/vectors.ts';
 
@@ -175,6 +176,29 @@ describe('a large collection', () => {
       explanation: saying('at most 1100 items'),
     });
     expect(await state()).toEqual({ filled: 105, embeddings: 1_100 });
+  });
+
+  test('says how it is searched, and how far its index is', async () => {
+    const states = async () => {
+      const rows = await database.db.forOrganisation(organisationId, (tx) =>
+        listCollections(tx, organisationId, MIN_NUMBERS),
+      );
+      return Object.fromEntries(rows.map(({ name, index, indexed }) => [name, [index, indexed]]));
+    };
+    await vectors().put('small', ABOUT, around(0, 90));
+    await vectors({ minIndexedNumbers: 1e9 }).put('docs', ABOUT, around(0, 120));
+    await vectors().put('long', { model: 'm', dimension: 4_096 }, [
+      { ...{ key: 'a', text: 'a', metadata: {} }, vector: [1, ...Array.from({ length: 4_095 }, () => 0)] },
+    ]);
+    expect(await states()).toEqual({ small: ['small', 0], docs: ['waiting', 0], long: ['too_long', 0] });
+    await vectors().put('docs', ABOUT, around(120, 130));
+    expect((await states()).docs).toEqual(['building', 0]);
+    await database.db.transaction((tx) => fillStep(tx, { organisationId, collection: 'docs' }));
+    expect((await states()).docs).toEqual(['building', 50]);
+    await tend();
+    expect((await states()).docs?.[0]).toBe('ready');
+    await database.asSuperuser('DROP EXTENSION vector CASCADE');
+    expect((await states()).docs?.[0]).toBe('no_pgvector');
   });
 
   test('with vectors that are too long for an index has none', async () => {

@@ -2,7 +2,9 @@ import { randomBytes } from 'node:crypto';
 import type { JsonObject } from '@millrace/engine';
 import { listDecidedApprovals, listPendingApprovals } from '@millrace/service/callbacks/store';
 import { decideApproval } from '@millrace/service/callbacks/use';
+import { createPerson } from '@millrace/testing/admin';
 import { send } from '@millrace/testing/api';
+import { startMcpServer } from '@millrace/testing/mcp-server';
 import { addModelCredential } from '@millrace/testing/model-credential';
 import {
   type ModelAnswer,
@@ -10,7 +12,7 @@ import {
   type ModelServerOptions,
   startModelServer,
 } from '@millrace/testing/model-server';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { Receiver } from '../../cli/test/faults/support/receiver.ts';
 import { flowOf } from '../../runtime/test/worker/flows.ts';
 import {
@@ -32,7 +34,7 @@ beforeAll(async () => {
   service = await startWorkingService({
     withWorker: false,
     limits: { requestsPerMinutePerWebhook: 0 },
-    config: { allowHosts: [model.host], secretKeys: { current: randomBytes(32), previous: [] } },
+    config: { allowHosts: ['127.0.0.1'], secretKeys: { current: randomBytes(32), previous: [] } },
   });
   const fields = { provider: 'anthropic', base_url: model.baseUrl('anthropic'), api_key: KEY };
   credentialId = await addModelCredential(service, service.key.organisationId, fields);
@@ -107,6 +109,25 @@ const decide = (id: number, choice: string, given: JsonObject = {}, comment = ''
     ...{ choice, comment, given },
     decidedBy: { via: 'member', member_id: null, email: 'ada@example.org' },
   });
+
+const DETAIL = 'GET /orgs/:org/executions/:execution';
+
+/** An execution as its page shows it. */
+async function detailOf(id: number) {
+  const { organisationId } = service.key;
+  const viewer = await createPerson(service as never, 'viewer', { organisationId });
+  const { data } = await viewer.call(DETAIL, { params: { org: organisationId, execution: id } });
+  return data;
+}
+
+async function rerun(id: number, body: JsonObject): Promise<number> {
+  const { organisationId } = service.key;
+  const editor = await createPerson(service as never, 'editor', { organisationId });
+  const params = { org: organisationId, execution: id };
+  const answer = await editor.call('POST /orgs/:org/executions/:execution/rerun', { params, body } as never);
+  expect(answer.status, answer.text).toBeLessThan(300);
+  return answer.data.execution_id;
+}
 
 interface Step {
   readonly tool_calls: readonly { readonly approval?: { readonly decision: string } }[];
@@ -254,6 +275,96 @@ describe('a call that needs approval', () => {
       const ended = await service.finished(id);
       expect(approvalsIn(ended)).toMatchObject([{ decision: 'timed_out', decided_by: null }]);
       expect(paid()).toEqual([]);
+      expect((await detailOf(id)).decisions).toMatchObject([{ title: 'pay_back', decision: null }]);
+    });
+
+    test('is shown with its execution: who decided, when, and what', async () => {
+      script(call(1, 2));
+      const id = await start();
+      const { id: approval } = await pendingOf(id);
+      expect((await detailOf(id)).decisions).toEqual([]);
+      await decide(approval, 'approve', { 'call 1': true, 'call 2': false }, 'Only the first.');
+      await service.finished(id);
+      const { approvals, decisions } = await detailOf(id);
+      expect(approvals).toEqual([]);
+      expect(decisions).toMatchObject([
+        {
+          ...{ id: approval, node_id: 'agent', title: 'pay_back' },
+          message: expect.stringContaining('1. pay_back'),
+          decision: {
+            ...{
+              choice: 'approve',
+              comment: 'Only the first.',
+              via: 'member',
+              decided_by: 'ada@example.org',
+            },
+            decided_at: expect.stringMatching(/^\d{4}-/),
+            values: { 'call 1': true, 'call 2': false },
+          },
+        },
+      ]);
+      const stranger = await createPerson(service as never, 'viewer');
+      const params = { org: stranger.organisationId, execution: id };
+      expect((await stranger.call(DETAIL, { params })).status).toBe(404);
+    });
+
+    test('is asked about again by a rerun from the start, and kept by one from the failed node', async () => {
+      script(call(1));
+      const nodes: Parameters<typeof flowOf>[0] = [
+        ['agent', 'ai.agent', { config: agent() }],
+        ['after', 'core.fail', { config: { message: 'Not yet.' } }],
+      ];
+      const workflow = await service.createWorkflow(flowOf(nodes, ['start>agent', 'agent>after']));
+      const id = await service.execute(workflow);
+      await decide((await pendingOf(id)).id, 'approve', {}, 'fine');
+      expect((await service.finished(id)).status).toBe('failed');
+      const asked = model.requests.length;
+      const again = await rerun(id, { from: 'failed_node' });
+      const kept = await service.finished(again);
+      expect([kept.status, paid().length, model.requests.length - asked]).toEqual(['failed', 1, 0]);
+      // Who decided is in the output that it keeps; nobody was asked in this execution.
+      expect(approvalsIn(kept)).toMatchObject([{ decision: 'approved', reason: 'fine' }]);
+      expect((await detailOf(again)).decisions).toEqual([]);
+      script(call(1));
+      const anew = await rerun(id, { from: 'start' });
+      await decide((await pendingOf(anew)).id, 'reject', {}, 'Not twice.');
+      const ended = await service.finished(anew);
+      expect(approvalsIn(ended)).toMatchObject([{ decision: 'rejected', reason: 'Not twice.' }]);
+      expect(paid()).toHaveLength(1);
+    });
+
+    test('of an MCP server is made once after the approval, and never after a rejection', async () => {
+      const inputSchema = { type: 'object', properties: { article: { type: 'string' } } };
+      const mcp = await startMcpServer({
+        tools: [
+          { name: 'look_up', inputSchema },
+          { name: 'drop', inputSchema },
+        ],
+        call: (name) => ({ content: [{ type: 'text', text: `${name} done` }] }),
+      });
+      onTestFinished(() => mcp.close());
+      const server = { name: 'stock', url: mcp.url, tools: ['look_up', 'drop'] };
+      const config = {
+        ...{ tools: [], max_steps: 5 },
+        mcp_servers: [{ ...server, approval: 'always', approval_tools: ['drop'] }],
+      };
+      const calls = (name: string): ModelAnswer => ({
+        toolCalls: [{ name, arguments: { article: 'A-17' } }],
+      });
+      script(calls('stock_look_up'), calls('stock_drop'), calls('stock_drop'));
+      const id = await start(config);
+      const { id: approval, title } = await pendingOf(id);
+      expect(title).toBe('stock_drop');
+      expect(mcp.calls).toEqual([{ name: 'look_up', arguments: { article: 'A-17' } }]);
+      // No session is kept open for as long as a person takes.
+      expect(mcp.requests.at(-1)?.method).toBe('DELETE');
+      await decide(approval, 'approve');
+      await decide((await pendingOf(id, approval)).id, 'reject', {}, 'Once is enough.');
+      const ended = await service.finished(id);
+      expect(ended.status).toBe('completed');
+      expect(mcp.calls.map(({ name }) => name)).toEqual(['look_up', 'drop']);
+      expect(JSON.stringify(model.requests.at(-1)?.messages)).toContain('drop done');
+      expect(JSON.stringify(model.requests.at(-1)?.messages)).toContain('Once is enough.');
     });
   });
 });

@@ -59,7 +59,7 @@ export function createServices(deps: ServicesDeps): Services {
     sql: createSqlService({ sockets }),
     redis: createRedisService({ sockets }),
     mongodb: createMongoService({ sockets }),
-    kafka: createKafkaService({ sockets }),
+    kafka: createKafkaService({ sockets, fetch }),
     ai: createAiService({ outbound: fetch, live: createLiveTexts(db, deps.notifier) }),
     code: code.service,
     documents: code.documents,

@@ -1,5 +1,5 @@
 import { createVectorService } from '@millrace/ports/vectors';
-import type { TestPerson } from '@millrace/testing/admin';
+import { createPerson, type TestPerson } from '@millrace/testing/admin';
 import { RUNNABLE_FLOW } from '@millrace/testing/flows';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { expectAccessible } from './support/accessible.ts';
@@ -33,6 +33,26 @@ async function fill({ organisationId, call }: TestPerson): Promise<void> {
   }
 }
 
+test('a collection says how it is searched', async () => {
+  const opened = await world.openAs('viewer', 'ai-data');
+  const { page, person } = opened;
+  await fill(await createPerson(world.service, 'editor', { organisationId: person.organisationId }));
+  const { db } = world.service.deps;
+  // As large as one that gets an index; the database of the tests has no pgvector.
+  await db.query('UPDATE vector_collections SET items = 4000, dimension = 1536 WHERE organisation_id = $1', [
+    person.organisationId,
+  ]);
+  await page.reload();
+  await page.getByRole('cell', { name: 'None: no pgvector in the database' }).waitFor();
+  await expectAccessible(page);
+  const there = await world.openFor(person, 'ai-data', { language: 'ja' });
+  await there.page.getByRole('cell', { name: 'なし（データベースに pgvector がない）' }).waitFor();
+  await there.page.setViewportSize({ width: 390, height: 844 });
+  await there.page.getByText('検索インデックス: なし（データベースに pgvector がない）').waitFor();
+  expectNoComplaints(opened);
+  expectNoComplaints(there);
+});
+
 test('collections and conversations are looked at, searched and deleted', async () => {
   const opened = await world.openAs('editor', 'ai-data');
   const { page, person } = opened;
@@ -40,6 +60,7 @@ test('collections and conversations are looked at, searched and deleted', async 
   await fill(person);
   await page.reload();
 
+  await page.getByRole('cell', { name: 'None: too small to need one' }).waitFor();
   await page.getByRole('button', { name: 'Show texts of product guides' }).click();
   const texts = page.getByRole('region', { name: 'product guides' });
   await texts.getByText(`Reset the device ${EVIL}`).waitFor();

@@ -2,11 +2,22 @@ import { randomBytes } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { addModelCredential } from '@millrace/testing/model-credential';
-import { type ModelServer, type ModelServerOptions, startModelServer } from '@millrace/testing/model-server';
+import {
+  type ModelRequest,
+  type ModelServer,
+  type ModelServerOptions,
+  startModelServer,
+} from '@millrace/testing/model-server';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { expectAccessible } from './support/accessible.ts';
 import { type BrowserService, expectNoComplaints, openBrowserService } from './support/browser-service.ts';
 import { editorOf } from './support/editor.ts';
+
+/** A picture of one dot. */
+const DOT = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==',
+  'base64',
+);
 
 let world: BrowserService;
 let model: ModelServer;
@@ -241,11 +252,7 @@ test('a visitor attaches files by the keyboard, takes one back, and saves what t
     await page.keyboard.press('Enter');
     await (await chooser).setFiles(files);
   };
-  const picture = Buffer.from(
-    'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==',
-    'base64',
-  );
-  const dot = { name: 'dot.png', mimeType: 'image/png', buffer: picture };
+  const dot = { name: 'dot.png', mimeType: 'image/png', buffer: DOT };
   const note = { name: 'note.txt', mimeType: 'text/plain', buffer: Buffer.from('Flour') };
   await choose(dot, note, { ...note, name: 'more.txt' });
   await page.getByText('添付できるファイルは 2 個まで').waitFor();
@@ -271,5 +278,87 @@ test('a visitor attaches files by the keyboard, takes one back, and saves what t
     expect.stringContaining('other.txt'),
   ]);
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390);
+  expectNoComplaints(visitor);
+});
+
+test('a visitor attaches an image, a PDF and a text in a chat on another website, and the model gets them with that message', async () => {
+  const { person } = await world.openAs('editor', 'workflows');
+  const fields = { provider: 'anthropic', base_url: model.baseUrl('anthropic'), api_key: 'sk-test' };
+  const origin = `http://127.0.0.1:${(site.address() as AddressInfo).port}`;
+  const agent = {
+    credential_id: await addModelCredential(world.service, person.organisationId, fields),
+    model: 'claude-sonnet-4-5',
+    prompt: '{{trigger.data.message}}',
+    files: '{{trigger.data.files}}',
+    memory_key: '{{trigger.data.session_id}}',
+  };
+  const chat = {
+    ...{ title: 'Papers', allowed_origins: [origin] },
+    ...{
+      files_per_message: 3,
+      files_accept: 'image/*, .pdf, .txt',
+      answer_files: '{{trigger.data.files[0]}}',
+    },
+  };
+  const { data } = await person.call('POST /orgs/:org/workflows', {
+    params: { org: person.organisationId },
+    body: {
+      name: 'Papers',
+      status: 'active',
+      flow_data: {
+        nodes: [
+          { id: 'chat', type: 'trigger.chat', position: { x: 0, y: 0 }, data: { config: chat } },
+          { id: 'agent', type: 'ai.agent', position: { x: 0, y: 120 }, data: { config: agent } },
+        ],
+        edges: [{ source: 'chat', target: 'agent' }],
+      } as never,
+    },
+  });
+  const [row] = await world.service.deps.db.query<{ hash: string }>(
+    'SELECT webhook_hash AS hash FROM workflows WHERE id = $1',
+    [data.workflow.id],
+  );
+  snippet = `<script src="${world.url}/api/v1/chat/${row?.hash ?? ''}/embed.js" async></script>`;
+  const turns: ModelRequest['messages'][] = [];
+  answer = ({ messages }) => {
+    turns.push(messages);
+    return turns.length === 1 ? 'Hello.' : 'Three papers.';
+  };
+  const visitor = await world.openPage();
+  const { page } = visitor;
+  await page.goto(origin);
+  await page.getByRole('button', { name: 'Papers' }).click();
+  const frame = page.frameLocator('iframe[title="Papers"]');
+  const field = frame.getByRole('textbox', { name: 'Message' });
+  await field.fill('Good morning');
+  await field.press('Enter');
+  await frame.getByText('Hello.').waitFor();
+  const files = [
+    { name: 'dot.png', mimeType: 'image/png', buffer: DOT },
+    { name: 'bill.pdf', mimeType: 'application/pdf', buffer: Buffer.from('%PDF-1.7 of the mill') },
+    { name: 'note.txt', mimeType: 'text/plain', buffer: Buffer.from('Two bags of flour.') },
+  ];
+  const chooser = page.waitForEvent('filechooser');
+  await frame.getByRole('button', { name: 'Attach files' }).click();
+  await (await chooser).setFiles(files);
+  await frame.getByRole('list', { name: 'Attached files' }).getByText('bill.pdf').waitFor();
+  await field.fill('What are these?');
+  await field.press('Enter');
+  await frame.getByText('Three papers.').waitFor();
+  // The file of the answer, as an address of the frame's own.
+  const shown = frame.getByRole('log').getByRole('img', { name: 'dot.png' }).last();
+  await expect.poll(() => shown.evaluate((image) => (image as HTMLImageElement).naturalWidth)).toBe(1);
+  const [hello, , asked] = turns[1] ?? [];
+  expect([hello?.text, hello?.files]).toEqual(['Good morning', undefined]);
+  expect(asked?.files).toMatchObject([
+    { type: 'image/png', base64: DOT.toString('base64') },
+    { type: 'application/pdf', base64: files[1]?.buffer.toString('base64') },
+  ]);
+  expect(asked?.text).toBe('File "note.txt":\n```\nTwo bags of flour.\n```\n\nWhat are these?');
+  // The next message has no files, and the model isn't sent the earlier ones again.
+  await field.fill('Thank you');
+  await field.press('Enter');
+  await expect.poll(() => turns.length).toBe(3);
+  expect(turns[2]?.flatMap((turn) => turn.files ?? [])).toEqual([]);
   expectNoComplaints(visitor);
 });

@@ -1,6 +1,5 @@
 import {
   type AiAnswer,
-  type AiFile,
   type AiMessage,
   awaitSignal,
   type CredentialOf,
@@ -22,6 +21,7 @@ import { serviceFailure } from '@millrace/node-kit/service-failure';
 import { CALLBACK_GRACE_MS, expiryText } from '@millrace/node-kit/waits';
 import type { ModelConfig } from '../model/config.ts';
 import { callFailure } from '../model/failure.ts';
+import type { ModelFiles } from '../model/files.ts';
 import { type Recalled, recalledMessages, remember, withSummary } from '../model/memory.ts';
 import { limitOf, requestOf, withFiles } from '../model/request.ts';
 import { presentUsage } from '../model/usage.ts';
@@ -62,7 +62,7 @@ interface Progress {
 /** Calls the model, runs its tool calls and returns the results to it, until it gives a final answer or a limit is reached. */
 export async function runAgent(
   config: AgentConfig,
-  { tools, files }: { readonly tools: readonly AgentTool[]; readonly files: readonly AiFile[] },
+  { tools, files }: { readonly tools: readonly AgentTool[]; readonly files: ModelFiles },
   credential: CredentialOf<'ai'>,
   recalled: Recalled | null,
   context: NodeContext,
@@ -136,7 +136,7 @@ export function openingsOf(
 
 function beginAgain(
   config: AgentConfig,
-  { recalled, files }: { readonly recalled: Recalled | null; readonly files: readonly AiFile[] },
+  { recalled, files }: { readonly recalled: Recalled | null; readonly files: ModelFiles },
   context: NodeContext,
 ): Progress {
   const steps = readSteps(context.previousOutput);

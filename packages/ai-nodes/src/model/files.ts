@@ -6,15 +6,24 @@ import { Type } from 'typebox';
 const MAX_FILES = 20;
 /** Of all files of a question: they are in memory together, and an agent sends them with every step. */
 const MAX_BYTES = 8 * 1024 * 1024;
+/** Of all texts among them: some 130,000 tokens, which is more than most models take. */
+const MAX_TEXT_BYTES = 512 * 1024;
 /** What each of the three formats has a way to send. */
 const TYPES = ['image/png', 'image/jpeg', 'image/gif', 'image/webp', 'application/pdf'];
 
 export const filesProperty = Type.Unsafe<JsonValue>({
   title: 'Files',
   description:
-    'Images (PNG, JPEG, GIF, WebP) and PDF files that the model sees before the prompt: a file or a list of at most 20, of 8 MiB together. Not every model can read them.',
+    'Images (PNG, JPEG, GIF, WebP), PDF files and texts (such as TXT, CSV, JSON, Markdown) that the model sees before the prompt: a file or a list of at most 20, of 8 MiB together, and texts of 512 KiB together. Not every model can read images and PDF files.',
   default: [],
 });
+
+/** Content of files, as it is sent. */
+export interface ModelFiles {
+  readonly files: readonly AiFile[];
+  /** No format has a common way for these, so they are part of the text. */
+  readonly texts: readonly { readonly name: string; readonly text: string }[];
+}
 
 /**
  * The files of a config, of types that models can be sent.
@@ -28,7 +37,7 @@ export async function openModelFiles(value: JsonValue, files: FileService): Prom
   }
   const opened: OpenFile[] = [];
   for (const each of given) opened.push(await files.open(each));
-  const unfit = opened.find(({ type }) => !TYPES.includes(typeOf(type)));
+  const unfit = opened.find(({ type }) => !TYPES.includes(typeOf(type)) && !isText(type));
   if (unfit !== undefined) {
     const { name, type } = unfit;
     throw new NodeProblem(message('nodes.unreadable_file', { name, type }));
@@ -36,24 +45,54 @@ export async function openModelFiles(value: JsonValue, files: FileService): Prom
   if (opened.reduce((sum, { size }) => sum + size, 0) > MAX_BYTES) {
     throw new NodeProblem(message('nodes.files_too_large', { max: MAX_BYTES / (1024 * 1024) }));
   }
+  const texts = opened.filter(({ type }) => isText(type));
+  if (texts.reduce((sum, { size }) => sum + size, 0) > MAX_TEXT_BYTES) {
+    throw new NodeProblem(message('nodes.texts_too_large', { max: MAX_TEXT_BYTES / 1024 }));
+  }
   return opened;
 }
 
-/** Their content, as it is sent. @throws ServiceError */
-export async function readModelFiles(opened: readonly OpenFile[]): Promise<readonly AiFile[]> {
-  const read: AiFile[] = [];
+/** @throws NodeProblem for a text that isn't UTF-8, ServiceError */
+export async function readModelFiles(opened: readonly OpenFile[]): Promise<ModelFiles> {
+  const files: AiFile[] = [];
+  const texts: { name: string; text: string }[] = [];
   for (const file of opened) {
     const pieces: Uint8Array[] = [];
     for await (const piece of file.read()) pieces.push(piece);
-    const base64 = Buffer.concat(pieces).toString('base64');
-    read.push({ name: file.name, type: typeOf(file.type), base64 });
+    const content = Buffer.concat(pieces);
+    const { name } = file;
+    if (isText(file.type)) texts.push({ name, text: textOf(content, name) });
+    else files.push({ name, type: typeOf(file.type), base64: content.toString('base64') });
   }
-  return read;
+  return { files, texts };
+}
+
+function textOf(content: Buffer, name: string): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(content);
+  } catch {
+    throw new NodeProblem(message('nodes.text_not_utf8', { name }));
+  }
 }
 
 /** As outputs show them. */
 export function describeFiles(opened: readonly OpenFile[]): JsonValue {
   return opened.map(({ name, type, size }) => ({ name, type, size }));
+}
+
+const TEXT_TYPES = [
+  'application/json',
+  'application/xml',
+  'application/yaml',
+  'application/x-yaml',
+  'application/x-ndjson',
+  'application/javascript',
+];
+
+/** Whether a file of this type is a text as people write it. */
+function isText(type: string): boolean {
+  const bare = typeOf(type);
+  return bare.startsWith('text/') || TEXT_TYPES.includes(bare) || /\+(?:json|xml)$/.test(bare);
 }
 
 /** Without parameters; some programs still use the older name of JPEG. */

@@ -1,6 +1,7 @@
 import { type AiRequest, type JsonObject, type MemoryTurn, ServiceError } from '@millrace/engine';
 import { verbatim } from '@millrace/messages';
 import { runNode } from '@millrace/node-kit/testing';
+import { memoryFiles } from '@millrace/node-kit/testing-files';
 import { fakeMemory } from '@millrace/node-kit/testing-memory';
 import { describe, expect, it } from 'vitest';
 import { aiAgent } from '../ai-agent.ts';
@@ -45,6 +46,22 @@ describe.each([
     const { requests, result } = await ask(memory, { memory_turns: 2 }, {}, node);
     expect(result).toMatchObject({ kind: 'success', consumedAiTokens: 10 });
     expect(requests.map(said)).toEqual([['q1 ', 'a1 ', 'q2 ', 'a2 ', 'now']]);
+    expect((await memory.read('k')).turns.at(-1)).toEqual({ user: 'now', assistant: 'an answer' });
+  });
+
+  it('sees files with the prompt, not with what was said before', async () => {
+    const files = memoryFiles();
+    const value = await files.save({ name: 'a.png', type: 'image/png' }, [Buffer.from('x')] as never);
+    const note = await files.save({ name: 'note.txt', type: 'text/plain' }, [Buffer.from('Flour')] as never);
+    const memory = fakeMemory({ k: turns(1) });
+    const services = { memory, files };
+    const { requests } = await ask(memory, { files: [value, note] }, { services }, node);
+    expect(requests[0]?.messages.map((each) => ('files' in each ? each.files?.length : undefined))).toEqual([
+      undefined,
+      undefined,
+      1,
+    ]);
+    expect(requests.map(said)).toEqual([['q0 ', 'a0 ', 'File "note.txt":\n```\nFlour\n```\n\nnow']]);
     expect((await memory.read('k')).turns.at(-1)).toEqual({ user: 'now', assistant: 'an answer' });
   });
 

@@ -1,5 +1,4 @@
 import {
-  type AiFile,
   type AiMessage,
   type AiRequest,
   type AiTool,
@@ -12,7 +11,7 @@ import {
 import { type Message, message } from '@millrace/messages';
 import { noCredential } from '@millrace/node-kit/credential-property';
 import type { CallConfig, ModelConfig } from './config.ts';
-import { describeFiles } from './files.ts';
+import { describeFiles, type ModelFiles } from './files.ts';
 
 /** Letters, digits and other characters of model names; some providers put it into the URL. */
 const MODEL_NAME = /^[A-Za-z0-9](?:[\w:@+-]|[./](?=\w))*$/;
@@ -76,11 +75,22 @@ export function requestOf(
   };
 }
 
-/** The conversation with files in its first turn. */
-export function withFiles(messages: readonly AiMessage[], files: readonly AiFile[]): readonly AiMessage[] {
-  const [first, ...others] = messages;
-  if (files.length === 0 || first?.role !== 'user') return messages;
-  return [{ ...first, files }, ...others];
+/** The conversation with files in its last turn, the prompt: those before it are remembered, and had files of their own. */
+export function withFiles(
+  messages: readonly AiMessage[],
+  { files, texts }: ModelFiles,
+): readonly AiMessage[] {
+  const prompt = messages.at(-1);
+  if (files.length + texts.length === 0 || prompt?.role !== 'user') return messages;
+  const text = [...texts.map(quoted), prompt.text].join('\n\n');
+  return [...messages.slice(0, -1), { ...prompt, text, ...(files.length === 0 ? {} : { files }) }];
+}
+
+/** Between marks that the text itself doesn't have, so that the model can tell where it ends. */
+function quoted({ name, text }: ModelFiles['texts'][number]): string {
+  const longest = (text.match(/`+/g) ?? []).reduce((most, { length }) => Math.max(most, length), 2);
+  const fence = '`'.repeat(longest + 1);
+  return `File ${JSON.stringify(name)}:\n${fence}\n${text}\n${fence}`;
 }
 
 /** Shown in test mode instead of sending the request. */

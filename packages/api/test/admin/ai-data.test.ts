@@ -50,7 +50,7 @@ describe('collections', () => {
     const before = await usage(editor);
     await put(editor, 'guides', [['b', 'Pay']]);
     const items = await list(viewer);
-    expect(items).toMatchObject([{ name: 'guides', model: 'small', dimension: 2, items: 2 }]);
+    expect(items).toMatchObject([{ name: 'guides', model: 'small', dimension: 2, items: 2, index: 'small' }]);
     // The first letters of keys, texts, metadata and two numbers of each.
     const bytes = (text: string) => 1 + text.length + '{"of": "a"}'.length + 8;
     expect(items[0]?.bytes).toBe(bytes('Reset your password') + bytes('Pay'));

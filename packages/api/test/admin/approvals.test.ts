@@ -72,6 +72,11 @@ test('a decision continues the execution and records who, when and why', async (
     via: 'member',
     decided_by: editor.email,
   });
+  // It is shown with its execution as well.
+  const { data: detail } = await viewer.call('GET /orgs/:org/executions/:execution', {
+    params: { org: organisationId, execution: executionId },
+  });
+  expect(detail.decisions).toEqual([done]);
   const entries = await service.database.db.query<{ details: string; user_id: number }>(
     "SELECT details, user_id FROM audit_log WHERE action = 'execution.approval_decided'",
   );

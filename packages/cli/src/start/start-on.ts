@@ -173,8 +173,8 @@ async function startWorker(parts: Parts, announced: Announced, undo: Undo[]): Pr
   const poller = createPoller({ ...parts, ...pollingParts(parts), http, services });
   undo.push(() => poller.stop());
   await retryWhileUnavailable(() => poller.start(), parts.retry);
-  const { sockets } = parts.egress;
-  const listener = createListener({ ...parts, ...pollingParts(parts), http, sockets, services });
+  const { sockets, fetch } = parts.egress;
+  const listener = createListener({ ...parts, ...pollingParts(parts), http, sockets, fetch, services });
   undo.push(() => listener.stop());
   await retryWhileUnavailable(() => listener.start(), parts.retry);
   run(createSampler(parts), undo);

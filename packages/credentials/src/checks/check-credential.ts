@@ -120,7 +120,8 @@ async function tryType(
     case 'mqtt':
     case 'kafka': {
       const credential = await open(type);
-      await signIn(egress.sockets(organisationId), credential, signal);
+      const ways = { sockets: egress.sockets(organisationId), fetch: egress.fetch(organisationId) };
+      await signIn(ways, credential, signal);
       return works(credential.password === null ? 'connected' : 'accepted', hostOf(settings));
     }
     case 'sql': {

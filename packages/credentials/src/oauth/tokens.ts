@@ -3,6 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Database } from '@millrace/database/database';
 import { retryWhileUnavailable } from '@millrace/database/retry';
 import type { Egress } from '@millrace/egress/egress';
+import { EXCHANGE_TIMEOUT_MS, TokenError, type Tokens } from '@millrace/egress/token-endpoint';
 import { ServiceError } from '@millrace/engine';
 import { insertAudit } from '@millrace/identity/audit/store';
 import { message } from '@millrace/messages';
@@ -10,13 +11,7 @@ import { SecretError } from '@millrace/secrets/errors';
 import type { SecretKeys } from '@millrace/secrets/keys';
 import type { SealedRow } from '../store.ts';
 import { unreadable } from '../unseal.ts';
-import {
-  EXCHANGE_TIMEOUT_MS,
-  fetchTokens,
-  type TokenCredential,
-  TokenError,
-  type Tokens,
-} from './endpoint.ts';
+import { fetchTokens, type TokenCredential } from './endpoint.ts';
 import { endGrant, findGrant, type GrantRow, releaseLease, storeTokens, takeLease } from './store.ts';
 
 /** Longer than an exchange takes at most, storing its result included. */

@@ -1,8 +1,7 @@
 import '@millrace/ui/i18n/parts/approvals.ts';
 import '@millrace/ui/i18n/parts/executions.ts';
-import { Anchor, Button, Group, Paper, SegmentedControl, Stack, Text, Title } from '@mantine/core';
+import { Anchor, Button, Group, Paper, SegmentedControl, Stack, Title } from '@mantine/core';
 import type { Approval } from '@millrace/admin-api';
-import { isJsonArray, type JsonValue } from '@millrace/engine';
 import { useOrg, useRole } from '@millrace/ui/api/me.ts';
 import { usePages } from '@millrace/ui/api/pages.ts';
 import { useFilters } from '@millrace/ui/api/search-params.ts';
@@ -13,18 +12,16 @@ import { EmptyState } from '@millrace/ui/components/states.tsx';
 import { Hint } from '@millrace/ui/components/text.tsx';
 import { Moment } from '@millrace/ui/components/time.tsx';
 import { Link } from '@tanstack/react-router';
-import type { TFunction } from 'i18next';
 import { BadgeCheck, FlaskConical } from 'lucide-react';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { readApprovalsSearch } from './approvals-search.ts';
 import { useChoiceNames } from './choice-name.ts';
+import { Decision, QuestionText } from './decision.tsx';
 import { DecisionDialog } from './decision-dialog.tsx';
 
 const LIST = 'GET /orgs/:org/approvals';
 const REFRESH_MS = 10_000;
-/** Longer messages scroll, so they must be focusable. */
-const LONG_MESSAGE = 600;
 type State = 'pending' | 'decided';
 type Choice = Approval['choices'][number];
 
@@ -112,16 +109,7 @@ function Question({ item, onDecide }: { item: Approval; onDecide: (choice: Choic
             </IconBadge>
           )}
         </Group>
-        {item.message !== '' && (
-          <Text
-            size="sm"
-            mah={240}
-            {...(item.message.length > LONG_MESSAGE ? { tabIndex: 0 } : {})}
-            style={{ whiteSpace: 'pre-wrap', overflowWrap: 'anywhere', overflowY: 'auto' }}
-          >
-            {item.message}
-          </Text>
-        )}
+        <QuestionText text={item.message} />
         <Hint component="div">
           {t('approvals.execution')}{' '}
           <Anchor
@@ -156,53 +144,4 @@ function Question({ item, onDecide }: { item: Approval; onDecide: (choice: Choic
       </Stack>
     </Paper>
   );
-}
-
-function Decision({ item, decision }: { item: Approval; decision: NonNullable<Approval['decision']> }) {
-  const { t } = useTranslation();
-  const nameChoices = useChoiceNames();
-  const chosen = nameChoices(item.choices).find(({ id }) => id === decision.choice);
-  return (
-    <Stack gap={4}>
-      <Group gap={6}>
-        <IconBadge icon={BadgeCheck} color="teal">
-          {chosen?.label ?? decision.choice}
-        </IconBadge>
-        <Text size="sm" component="span">
-          <ByWhom decision={decision} /> · <Moment at={decision.decided_at} />
-        </Text>
-      </Group>
-      {item.fields.map(({ name, label }) => {
-        const value = Object.hasOwn(decision.values, name) ? decision.values[name] : null;
-        return (
-          <Text key={name} size="sm" style={{ whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' }}>
-            <Text span c="dimmed">
-              {label}:
-            </Text>{' '}
-            {shownValue(value ?? null, t)}
-          </Text>
-        );
-      })}
-      {decision.comment !== '' && (
-        <Text size="sm" style={{ whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' }}>
-          {decision.comment}
-        </Text>
-      )}
-    </Stack>
-  );
-}
-
-/** A value as people read it. */
-function shownValue(value: JsonValue, t: TFunction): string {
-  if (value === null || value === '') return '–';
-  if (typeof value === 'boolean') return t(value ? 'approvals.yes' : 'approvals.no');
-  if (isJsonArray(value)) return value.map((each) => shownValue(each, t)).join(t('common.listSeparator'));
-  return typeof value === 'object' ? JSON.stringify(value) : String(value);
-}
-
-function ByWhom({ decision: { via, decided_by: name } }: { decision: NonNullable<Approval['decision']> }) {
-  const { t } = useTranslation();
-  if (via === 'member') return `${t('approvals.by')} ${name ?? ''}`;
-  if (via === 'chat') return t('approvals.byChat');
-  return name === null ? t('approvals.byLink') : t('approvals.byLinkName', { name });
 }

@@ -13,6 +13,7 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { AnswerFields, presetsOf } from './answer-fields.tsx';
+import { QuestionText } from './decision.tsx';
 
 function isOfField({ pointer }: ApiProblem['errors'][number]): boolean {
   return pointer.startsWith('/values/');
@@ -75,6 +76,7 @@ export function DecisionDialog({
       <Text size="sm" fw={500} style={{ overflowWrap: 'anywhere' }}>
         {item.title}
       </Text>
+      <QuestionText text={item.message} />
       <AnswerFields fields={item.fields} answers={answers} faults={faults} onChange={setAnswers} />
       <Textarea
         {...(item.fields.length === 0 ? { 'data-autofocus': true } : {})}

@@ -42,6 +42,7 @@ const ErrorPanel = lazyPart(
   async () => (await import('./error-panel.tsx')).ErrorPanel,
   () => <Skeleton h={96} />,
 );
+const Decisions = lazyPart(async () => (await import('./decisions.tsx')).Decisions);
 const Waits = lazyPart(async () => (await import('./waits.tsx')).Waits);
 
 /** Must match the style sheet. */
@@ -123,6 +124,7 @@ function Shown({ detail }: { detail: ExecutionDetail }) {
         />
       )}
       {hasWaited && <Waits detail={detail} names={names} onChoose={choose} />}
+      {detail.decisions.length > 0 && <Decisions detail={detail} names={names} onChoose={choose} />}
       <ExecutionFacts detail={detail} currentVersion={flow.data?.current_version ?? null} />
       <Graph
         detail={detail}

@@ -10,10 +10,12 @@ import { readConditions } from '../conditions.ts';
 import { forItem, forList, type Handlers } from '../handler.ts';
 import { jsonParam } from '../json-text.ts';
 import { arrayOf, asText, objectOf, textOf } from '../read.ts';
+import { isAnnounced } from '../resume.ts';
 import { type Step, Unmappable } from '../step.ts';
 import { codeWithFiles, madeFileList, madeFiles } from './code-files.ts';
 import { dateTime } from './dates.ts';
 import { runPython } from './python.ts';
+import { waitForForm } from './wait-form.ts';
 
 /** Nodes that decide, shape and compute. */
 export const CORE: Handlers = {
@@ -280,6 +282,8 @@ function wait(step: Step): readonly Out[] {
     const id = step.add('core.delay', { until: step.param('dateTime') });
     return [step.pass('out', id)];
   }
+  if (resume === 'webhook' && isAnnounced(step.compiler, step.node)) return passOn(step);
+  if (resume === 'form') return waitForForm(step);
   if (resume !== 'timeInterval') throw new Unmappable(message('import.wait_for_call'));
   const amount = step.param('amount', step.node.version >= 1.1 ? 5 : 1);
   const unit = step.text('unit', step.node.version >= 1.1 ? 'seconds' : 'hours');

@@ -24,7 +24,7 @@ export function formOf({ parameters }: N8nNode): {
   readonly notes: readonly Message[];
 } {
   const given = arrayOf(parameterAt(parameters, 'formFields.values')).map(objectOf);
-  const fields = given.flatMap(fieldOf);
+  const fields = fieldsOf(given);
   const after = objectOf(parameterAt(parameters, 'options.respondWithOptions.values'));
   const redirect = plainText(after.redirectUrl);
   const texts = {
@@ -47,8 +47,13 @@ export function formOf({ parameters }: N8nNode): {
   };
 }
 
+/** Fields of a form or one of its pages, without what isn't known here. */
+export function fieldsOf(given: readonly JsonValue[]): readonly Config[] {
+  return given.map(objectOf).flatMap(fieldOf);
+}
+
 /** A text that isn't an expression: a form is the same for everybody. */
-function plainText(value: JsonValue | undefined): string {
+export function plainText(value: JsonValue | undefined): string {
   const text = textOf(value) ?? '';
   return text.startsWith('=') ? '' : text;
 }

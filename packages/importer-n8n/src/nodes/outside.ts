@@ -10,11 +10,13 @@ import { type Step, Unmappable } from '../step.ts';
 import { askPerson } from './approvals.ts';
 import { dataTable } from './data-tables.ts';
 import { telegramFile, uploadToDrive } from './files.ts';
+import { formPage } from './form-pages.ts';
 import { callService } from './service-call.ts';
 import { googleSheets } from './sheets.ts';
 import { sql, sqlServer } from './sql.ts';
 import { kafka, mongodb, redis, textSetting } from './stores.ts';
 import { amazonS3, upload } from './uploads.ts';
+import { bigQuery, snowflake } from './warehouses.ts';
 
 /** Nodes that reach other systems. */
 export const OUTSIDE: Handlers = {
@@ -28,12 +30,15 @@ export const OUTSIDE: Handlers = {
   postgres: forItem((step) => sql(step)),
   mySql: forItem((step) => sql(step)),
   microsoftSql: forItem((step) => sqlServer(step)),
+  googleBigQuery: forItem(bigQuery),
+  snowflake: forItem(snowflake),
   respondToWebhook: forList(respond, { collects: true }),
   redis: forItem(redis),
   mongoDb: forItem(mongodb),
   kafka: forItem(kafka),
   dataTable: forItem(dataTable),
   awsS3: forItem(amazonS3),
+  form: forItem(formPage),
 };
 
 /** A call of a service; with some, a person can be asked, too. */

@@ -9,7 +9,6 @@ import { type Step, Unmappable } from '../step.ts';
 /** Nodes that read text out of what was downloaded, or convert it. */
 export const TEXTS: Handlers = {
   markdown: forItem(markdown),
-  form: forItem(formPage),
   html: forItem(html),
   htmlExtract: forItem(html),
   xml: forItem(xml),
@@ -112,12 +111,4 @@ function xml(step: Step): readonly Out[] {
     ...(step.raw('options.ignoreAttrs') === true ? { attributes: false } : {}),
   });
   return [step.one(`nodes.${id}.output.data`)];
-}
-
-/** The last page of a form says something; other pages wait for a person. */
-function formPage(step: Step): readonly Out[] {
-  if (step.text('operation') !== 'completion') throw new Unmappable(message('import.wait_for_call'));
-  step.approximate(message('import.not_needed'));
-  step.add('core.set', { values: {} });
-  return [step.pass()];
 }

@@ -14,9 +14,9 @@ const MAX_HEADERS = 100;
 
 /** Connects to a Kafka cluster and reads topics as a member of a consumer group, which is made if there is none. */
 export async function connectToKafka(context: Context): Promise<Connection> {
-  const { source, credentials, sockets, signal, name, position } = context;
+  const { source, credentials, sockets, fetch, signal, name, position } = context;
   const credential = await credentials.open(source.credentialId, { types: ['kafka'] });
-  const cluster = await KafkaCluster.open({ sockets, credential, signal });
+  const cluster = await KafkaCluster.open({ sockets, fetch, credential, signal });
   const patterns = source.topics.filter((each) => each.startsWith('^'));
   try {
     const consumer = await KafkaConsumer.open(cluster, {

@@ -1,4 +1,11 @@
+import type { VectorIndexState } from '@millrace/admin-api';
 import type { Queryable } from '@millrace/database/database';
+import {
+  MAX_INDEXED_DIMENSION,
+  MAX_INDEXES,
+  MAX_INDEXES_OF_ORGANISATION,
+  MIN_INDEXED_NUMBERS,
+} from '@millrace/ports/vectors/sizes';
 
 /** A collection as lists show it. */
 export interface CollectionRow {
@@ -7,15 +14,35 @@ export interface CollectionRow {
   readonly dimension: number;
   readonly items: number;
   readonly bytes: number;
+  readonly index: VectorIndexState;
+  readonly indexed: number;
   readonly updated_at: Date;
 }
 
 /** The collections of an organisation; it has 100 at most. */
-export async function listCollections(tx: Queryable, organisationId: number): Promise<CollectionRow[]> {
+export async function listCollections(
+  tx: Queryable,
+  organisationId: number,
+  minIndexedNumbers = MIN_INDEXED_NUMBERS,
+): Promise<CollectionRow[]> {
   return tx.query<CollectionRow>(
-    `SELECT name, model, dimension, items, bytes, updated_at FROM vector_collections
-     WHERE organisation_id = $1 ORDER BY name`,
-    [organisationId],
+    `WITH state AS MATERIALIZED (
+       SELECT vector_extension_state() AS extension,
+         (SELECT count(*) FROM vector_indexes WHERE organisation_id = $1) >= $4
+           OR (SELECT count(*) FROM pg_index WHERE indrelid = 'vector_embeddings'::regclass) > $5 AS has_enough)
+     SELECT name, model, c.dimension, items, bytes, updated_at,
+       CASE
+         WHEN x.id IS NOT NULL THEN CASE WHEN x.filled_to IS NULL THEN 'ready' ELSE 'building' END
+         WHEN items::bigint * c.dimension < $2 THEN 'small'
+         WHEN c.dimension > $3 THEN 'too_long'
+         WHEN extension <> 'ready' THEN 'no_pgvector'
+         WHEN has_enough THEN 'enough'
+         ELSE 'waiting' END AS index,
+       least(coalesce(x.filled, 0), items) AS indexed
+     FROM state CROSS JOIN vector_collections c
+     LEFT JOIN vector_indexes x ON x.organisation_id = c.organisation_id AND x.collection = c.name AND has_vector_index(x.id)
+     WHERE c.organisation_id = $1 ORDER BY name`,
+    [organisationId, minIndexedNumbers, MAX_INDEXED_DIMENSION, MAX_INDEXES_OF_ORGANISATION, MAX_INDEXES],
     'list_vector_collections',
   );
 }

@@ -228,7 +228,8 @@ export async function listPendingApprovals(
 /** What an execution is waiting for: an approval, or a call to a URL, which has no question. */
 export type OpenWaitRow = PendingApprovalRow & { readonly kind: CallbackKind };
 
-const MAX_OPEN_WAITS = 100;
+/** Of one execution. */
+const MAX_WAITS = 100;
 
 /** What may be decided or called now in one execution, in the order of creation. */
 export async function listOpenWaits(
@@ -240,8 +241,13 @@ export async function listOpenWaits(
     `SELECT c.kind, ${APPROVAL_COLUMNS} FROM callbacks c JOIN executions e ON e.id = c.execution_id
      WHERE c.organisation_id = $1 AND c.execution_id = $2 AND ${IS_OPEN}
      ORDER BY c.id LIMIT $3`,
-    [organisationId, executionId, MAX_OPEN_WAITS],
+    [organisationId, executionId, MAX_WAITS],
   );
+}
+
+/** Nobody decided in time. */
+export interface UndecidedApprovalRow extends PendingApprovalRow {
+  readonly decided_by: null;
 }
 
 export interface DecidedApprovalRow extends PendingApprovalRow {
@@ -252,6 +258,25 @@ export interface DecidedApprovalRow extends PendingApprovalRow {
   /** JSON text of the values by name; null if nothing was asked for. */
   readonly answers: string | null;
   readonly used_at: Date;
+}
+
+/** Questions of one execution that were answered, or that nobody answered in time; latest first. */
+export async function listDecisions(
+  tx: Queryable,
+  organisationId: number,
+  executionId: number,
+): Promise<(DecidedApprovalRow | UndecidedApprovalRow)[]> {
+  return tx.query<DecidedApprovalRow | UndecidedApprovalRow>(
+    `SELECT ${APPROVAL_COLUMNS}, c.decision, c.comment, c.decided_by, c.answers, c.used_at
+     FROM callbacks c JOIN executions e ON e.id = c.execution_id
+     WHERE c.kind = 'approval' AND c.organisation_id = $1 AND c.execution_id = $2
+       AND (c.used_at IS NOT NULL OR c.expires_at <= least(now(), e.completed_at) AND NOT EXISTS (
+         SELECT FROM callbacks s WHERE s.execution_id = c.execution_id AND s.node_id = c.node_id
+           AND s.iteration = c.iteration AND s.kind = c.kind AND s.question = c.question
+           AND (s.used_at IS NOT NULL OR s.id > c.id)))
+     ORDER BY c.id DESC LIMIT $3`,
+    [organisationId, executionId, MAX_WAITS],
+  );
 }
 
 /** A page of the decided approvals, with ids below `belowId`, newest first. */

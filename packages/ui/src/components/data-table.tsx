@@ -34,7 +34,7 @@ interface DataTableProps<Item> {
   /** The same item in a narrow window. */
   narrow: Draw<Item>;
   /** Below this window width the table becomes a list. */
-  narrowBelow?: '48em' | '62em';
+  narrowBelow?: '48em' | '62em' | '75em';
   /** Top-aligns cells of several lines. */
   isTopAligned?: boolean;
   /** Pixels; narrower containers scroll sideways. */

@@ -5,12 +5,15 @@ import type {
   DecidedBy,
   OpenWaitRow,
   PendingApprovalRow,
+  UndecidedApprovalRow,
 } from '@millrace/service/callbacks/store';
 import { choicesOf, fieldsOf } from '@millrace/service/callbacks/use';
 import type { FormField } from '@millrace/triggers';
 
 /** A node's question to a person, decided or not. */
-export function presentApproval(row: PendingApprovalRow | DecidedApprovalRow): Approval {
+export function presentApproval(
+  row: PendingApprovalRow | DecidedApprovalRow | UndecidedApprovalRow,
+): Approval {
   return {
     id: row.id,
     execution_id: row.execution_id,
@@ -24,7 +27,7 @@ export function presentApproval(row: PendingApprovalRow | DecidedApprovalRow): A
     fields: fieldsOf(row).map(presentField),
     created_at: formatTimestamp(row.created_at),
     expires_at: formatTimestamp(row.expires_at),
-    decision: 'decided_by' in row ? presentDecision(row) : null,
+    decision: 'decided_by' in row && row.decided_by !== null ? presentDecision(row) : null,
   };
 }
 

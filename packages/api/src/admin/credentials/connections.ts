@@ -8,7 +8,7 @@ import {
   OAUTH_CALLBACK,
   STATE_FORM,
 } from '@millrace/credentials/oauth/connect';
-import { TokenError } from '@millrace/credentials/oauth/endpoint';
+import { TokenError } from '@millrace/egress/token-endpoint';
 import { ApiError } from '@millrace/errors/errors';
 import { pathId } from '@millrace/http/ids';
 import { describeError } from '@millrace/http/logging';

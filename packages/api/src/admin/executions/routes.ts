@@ -4,7 +4,7 @@ import { notFound } from '@millrace/errors/errors';
 import { sendEvents } from '@millrace/http/event-stream';
 import { pathId } from '@millrace/http/ids';
 import { createWatcher, endingAfter } from '@millrace/http/watcher';
-import { listOpenWaits } from '@millrace/service/callbacks/store';
+import { listDecisions, listOpenWaits } from '@millrace/service/callbacks/store';
 import type { Starter } from '@millrace/service/executions/accept';
 import { readIterations, readRecord } from '@millrace/service/executions/admin-iterations';
 import { readEntries, readNodes } from '@millrace/service/executions/admin-journal';
@@ -76,9 +76,10 @@ function addDetail(app: FastifyInstance, deps: AppDeps): void {
   adminRoute(app, deps, 'GET /orgs/:org/executions/:execution', async ({ organisation, params }) => {
     const { id, role } = organisation;
     const executionId = pathId(params.execution, 'execution');
-    const { row, journal, waits } = await db.forOrganisation(id, async (tx) => ({
+    const { row, journal, waits, decisions } = await db.forOrganisation(id, async (tx) => ({
       ...(await readSide(tx, id, executionId)),
       waits: await listOpenWaits(tx, id, executionId),
+      decisions: await listDecisions(tx, id, executionId),
     }));
     return {
       execution: presentAdminItem(row),
@@ -88,6 +89,7 @@ function addDetail(app: FastifyInstance, deps: AppDeps): void {
       children: parseList(row.children),
       approvals: waits.filter(({ kind }) => kind === 'approval').map(presentApproval),
       callbacks: waits.filter(({ kind }) => kind === 'callback').map(presentCallback),
+      decisions: decisions.map(presentApproval).toReversed(),
       reruns: parseList(row.reruns),
       origin: mayReadOrigin(role) ? presentOrigin(row) : null,
     };

@@ -17,12 +17,18 @@ import { DeleteButton } from './delete-button.tsx';
 import { Items } from './items.tsx';
 import { Unfold } from './unfold.tsx';
 
+/** While an index is being filled. */
+const REFRESH_MS = 10_000;
+
 type Listed = VectorCollection & { readonly id: string };
 
 /** Collections of texts with their vectors, and what is in them. */
 export function Collections() {
   const { t, i18n } = useTranslation();
-  const query = useQuery(endpointQuery('GET /orgs/:org/vector-collections', { params: { org: useOrg() } }));
+  const query = useQuery({
+    ...endpointQuery('GET /orgs/:org/vector-collections', { params: { org: useOrg() } }),
+    refetchInterval: ({ state }) => (state.data?.items.some(isUnderWay) === true ? REFRESH_MS : false),
+  });
   const items = useMemo(
     () => query.data?.items.map((item) => ({ ...item, id: item.name })) ?? [],
     [query.data],
@@ -36,16 +42,17 @@ export function Collections() {
         cell: (item, row) => <Open item={item} {...row} />,
       },
       { head: t('stored.name'), cell: ({ name }) => <Name>{name}</Name> },
-      { head: t('stored.model'), width: 220, cell: ({ model }) => <Name>{model}</Name> },
-      { head: t('stored.dimension'), width: 110, isNumber: true, cell: ({ dimension }) => number(dimension) },
+      { head: t('stored.model'), width: 160, cell: ({ model }) => <Name>{model}</Name> },
+      { head: t('stored.dimension'), width: 100, isNumber: true, cell: ({ dimension }) => number(dimension) },
       { head: t('stored.items'), width: 90, isNumber: true, cell: (item) => number(item.items) },
       {
         head: t('stored.size'),
-        width: 100,
+        width: 90,
         isNumber: true,
         cell: ({ bytes }) => formatBytes(bytes, i18n.language),
       },
-      { head: t('stored.written'), width: 150, cell: ({ updated_at: at }) => <Moment at={at} /> },
+      { head: t('stored.index'), width: 180, cell: (item) => <IndexState item={item} /> },
+      { head: t('stored.written'), width: 130, cell: ({ updated_at: at }) => <Moment at={at} /> },
       { head: { hidden: t('common.actions') }, width: 52, cell: (item) => <DeleteCollection item={item} /> },
     ];
   }, [t, i18n.language]);
@@ -63,12 +70,33 @@ export function Collections() {
           columns={columns}
           details={({ name }) => <Items collection={name} />}
           narrow={(item, row) => <Narrow item={item} {...row} />}
-          narrowBelow="62em"
+          narrowBelow="75em"
           aria-label={t('stored.collections')}
         />
       )}
     </>
   );
+}
+
+/** An index that will be there soon. */
+function isUnderWay({ index }: VectorCollection): boolean {
+  return index === 'building' || index === 'waiting';
+}
+
+/** Whether searches are quick, and why not. */
+function IndexState({ item }: { item: Listed }) {
+  return (
+    <Text size="sm" {...(item.index === 'ready' || isUnderWay(item) ? {} : { c: 'dimmed' })}>
+      <IndexText item={item} />
+    </Text>
+  );
+}
+
+function IndexText({ item: { index, indexed, items } }: { item: Listed }) {
+  const { t, i18n } = useTranslation();
+  const share = new Intl.NumberFormat(i18n.language, { style: 'percent' });
+  // Rounded down: all of it is only in one that is ready.
+  return t(`stored.indexes.${index}`, { share: share.format(Math.floor((100 * indexed) / items) / 100) });
 }
 
 function Name({ children }: { children: string }) {
@@ -95,6 +123,9 @@ function Narrow({ item, ...row }: { item: Listed } & RowState) {
           {item.model} · {t('stored.dimension')} {item.dimension} · {t('stored.items')}{' '}
           {item.items.toLocaleString(i18n.language)} · {formatBytes(item.bytes, i18n.language)} ·{' '}
           <Moment at={item.updated_at} />
+        </Hint>
+        <Hint>
+          {t('stored.index')}: <IndexText item={item} />
         </Hint>
       </Stack>
       <DeleteCollection item={item} />

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { conform } from './endpoint.ts';
+import { conform } from './token-endpoint.ts';
 
 describe('a response of a token endpoint', () => {
   test.each([

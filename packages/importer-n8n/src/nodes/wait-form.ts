@@ -1,0 +1,34 @@
+import { message } from '@millrace/messages';
+import type { Out } from '../compiler.ts';
+import { arrayOf, asText } from '../read.ts';
+import { limitOf } from '../resume.ts';
+import { type Step, Unmappable } from '../step.ts';
+import { fieldsOf, plainText } from './form.ts';
+import { textSetting } from './stores.ts';
+
+/** Kinds of fields that questions have, too. */
+const ASKED = new Set(['text', 'email', 'number', 'date', 'paragraph', 'choice', 'choices']);
+const MAX_FIELDS = 30;
+
+/** Waiting for somebody who fills in a form: a question with fields. */
+export function waitForForm(step: Step): readonly Out[] {
+  const fields = fieldsOf(arrayOf(step.raw('formFields.values')));
+  if (fields.length > MAX_FIELDS || fields.some(({ type }) => !ASKED.has(asText(type ?? ''))))
+    throw new Unmappable(message('import.wait_for_call'));
+  step.approximate(message('import.asks_person'));
+  const id = step.add('wait.approval', {
+    title: plainText(step.raw('formTitle')) || step.node.name,
+    text: textSetting(step.param('formDescription', '')),
+    choices: [{ id: 'submit', label: plainText(step.raw('options.buttonLabel')) || 'Submit' }],
+    ...(fields.length === 0 ? {} : { fields }),
+    timeout_s: limitOf(step.node),
+  });
+  // After the time is over, n8n goes on as well.
+  step.continueFrom(['submit', 'timeout'].map((handle) => ({ id, handle })));
+  const answer = step.add(
+    'core.set',
+    { values: { data: `{{nodes.${id}.output.values}}` } },
+    { suffix: 'answer' },
+  );
+  return [step.one(`nodes.${answer}.output.data`)];
+}
