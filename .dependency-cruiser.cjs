@@ -169,7 +169,7 @@ const MAY_IMPORT = {
   'editor-model': ['admin-api', 'engine', 'ui'],
   editor: ['admin-api', 'editor-model', 'engine', 'templates', 'ui', 'values'],
   'execution-pages': ['admin-api', 'editor', 'editor-model', 'engine', 'ui', 'values'],
-  'credential-pages': ['admin-api', 'editor', 'engine', 'ui'],
+  'credential-pages': ['admin-api', 'editor', 'editor-model', 'engine', 'ui'],
   'workflow-pages': [
     'admin-api',
     'credential-pages',
@@ -179,16 +179,7 @@ const MAY_IMPORT = {
     'execution-pages',
     'ui',
   ],
-  web: [
-    'admin-api',
-    'credential-pages',
-    'editor',
-
-    'engine',
-    'execution-pages',
-    'ui',
-    'workflow-pages',
-  ],
+  web: ['admin-api', 'credential-pages', 'editor', 'engine', 'execution-pages', 'ui', 'workflow-pages'],
 };
 
 /** Folders inside packages, lowest first: what stands earlier imports nothing that stands later. */

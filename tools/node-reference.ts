@@ -320,7 +320,7 @@ What holds for all of them:
 |---|---|---|
 | \`connector_rate_limited\` | the service limits requests | yes, not before it says so |
 | \`connector_auth_failed\` | the credential isn't accepted, or may not do this | no |
-| \`connector_not_found\` | what the settings name isn't there, or not for this credential | no |
+| \`connector_not_found\` | what the settings name doesn't exist, or this credential can't see it | no |
 | \`connector_refused\` | the service refused the request; the message says why | no |
 | \`connector_unavailable\` | the service failed or is overloaded | unless "Repeated" is *no* |
 | \`timeout\`, \`connection_failed\` | no complete response arrived | unless "Repeated" is *no* |

@@ -98,6 +98,38 @@ const broken: Record<string, { readonly files: readonly ProjectFile[]; readonly 
     ],
     times: 2,
   },
+  'docs name files that exist': {
+    files: [
+      { path: 'packages/engine/src/step.ts', text: '' },
+      {
+        path: 'docs/guide.md',
+        text: [
+          'See `packages/engine/src/step.ts`, `packages/{engine,nodes}/src` and `packages/engine/src/*.ts`.',
+          'Run `npm test -- packages/engine/test/gone.test.ts`; [here](guide.md#top), [there](gone.md), [away](https://example.com/a.md).',
+        ].join('\n'),
+      },
+      { path: 'docs/adr/0001-one.md', text: '`packages/server`' },
+    ],
+    times: 3,
+  },
+  'a table of the files in a folder lists all of them, and no others': {
+    files: [
+      ...['step.ts', 'plan.ts', 'plan.test.ts', 'a-1.ts', 'a-2.ts', 'left.ts'].map((name) => ({
+        path: `packages/engine/src/${name}`,
+        text: '',
+      })),
+      {
+        path: 'ARCHITECTURE.md',
+        text: [
+          '| Files in `packages/engine/src` | Purpose |',
+          '|---|---|',
+          '| `step.ts`, `a-*.ts` | steps, not `other.ts` |',
+          '| `{plan,gone}.ts` | plans |',
+        ].join('\n'),
+      },
+    ],
+    times: 2,
+  },
   'the environment is read in config.ts only': {
     files: [
       { path: 'packages/cli/src/settings/config.ts', text: 'process.env' },

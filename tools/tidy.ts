@@ -268,6 +268,76 @@ const scriptsExist: TidyRule = {
   },
 };
 
+/** Decision records and the changelog name what was there at the time. */
+const isCurrentDoc = (path: string): boolean =>
+  path.endsWith('.md') && !path.startsWith('docs/adr/') && path !== 'CHANGELOG.md';
+
+const FOLDERS_OF_PROJECT = 'packages|tools|docs|bench|examples|deploy|\\.ci';
+const PATH_IN_CODE = new RegExp(`(?:^|\\s)((?:${FOLDERS_OF_PROJECT})/[\\w.\\-/{},*]+)(?=$|[\\s:;])`, 'g');
+
+/** Other files, such as images, aren't among those that rules see. */
+const FOLDER_OR_TEXT = /^[a-z0-9-]+$|\.(ts|tsx|mjs|cjs|js|json|sql|md|css|html|sh|yml|yaml)$/;
+
+/** `a/{b,c}.ts` is two patterns, in which `*` stands for any part of a name. */
+function patternsOf(written: string): RegExp[] {
+  const [, before = '', choices, after = ''] = /^([^{]*)\{([^}]*)\}(.*)$/.exec(written) ?? [];
+  if (choices !== undefined) {
+    return choices.split(',').flatMap((choice) => patternsOf(`${before}${choice}${after}`));
+  }
+  const plain = written
+    .replace(/[./]+$/, '')
+    .replaceAll('.', '\\.')
+    .replaceAll('*', '[^/]*');
+  return [new RegExp(`^${plain}(/|$)`)];
+}
+
+const docsNameFiles: TidyRule = {
+  name: 'docs name files that exist',
+  find: (files) =>
+    files
+      .filter(({ path }) => isCurrentDoc(path))
+      .flatMap(({ path, text }) => {
+        const inCode = [...text.matchAll(/`([^`\n]+)`/g)].flatMap(([, code = '']) =>
+          [...code.matchAll(PATH_IN_CODE)].map(([, name = '']) => name),
+        );
+        const linked = [...text.matchAll(/\]\((?!\w+:|#)([^)\s#]+)/g)].map(([, name = '']) =>
+          join(path, '..', name),
+        );
+        return [...inCode, ...linked]
+          .filter((name) => FOLDER_OR_TEXT.test(basename(name)))
+          .filter((name) => !patternsOf(name).every((each) => files.some((file) => each.test(file.path))))
+          .map((name) => ({ path, problem: `${name} doesn't exist` }));
+      }),
+};
+
+const tablesListFiles: TidyRule = {
+  name: 'a table of the files in a folder lists all of them, and no others',
+  find: (files) =>
+    files
+      .filter(({ path }) => isCurrentDoc(path))
+      .flatMap(({ path, text }) =>
+        [...text.matchAll(/^\| Files in `([^`]+)` \|.*\n((?:\|.*\n?)+)/gm)].flatMap(
+          ([, folder = '', rows = '']) => {
+            const names = [...rows.matchAll(/^\|([^|]*)/gm)].flatMap(([, cell = '']) =>
+              [...cell.matchAll(/`([^`]+)`/g)].map(([, name = '']) => name),
+            );
+            const there = files
+              .filter((file) => file.path.startsWith(`${folder}/`) && isCode(file.path) && !isTest(file.path))
+              .map((file) => file.path.slice(folder.length + 1));
+            const listed = names.flatMap(patternsOf);
+            return [
+              ...names
+                .filter((name) => !patternsOf(name).every((each) => there.some((file) => each.test(file))))
+                .map((name) => ({ path, problem: `${folder} has no ${name}` })),
+              ...there
+                .filter((file) => !listed.some((each) => each.test(file)))
+                .map((file) => ({ path, problem: `${folder}/${file} is in no row` })),
+            ];
+          },
+        ),
+      ),
+};
+
 /** A rule for the commands shown in the docs; `commands` are full names, `keys create`. */
 export function commandsExist(commands: readonly string[]): TidyRule {
   const known = new Set(commands);
@@ -334,6 +404,8 @@ export const TIDY_RULES: readonly TidyRule[] = [
   rulesAreCited,
   settingsAreDocumented,
   scriptsExist,
+  docsNameFiles,
+  tablesListFiles,
   lineRule(
     'the environment is read in config.ts only',
     (path) => isProduct(path) && path !== 'packages/cli/src/settings/config.ts',

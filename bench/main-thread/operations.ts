@@ -4,10 +4,8 @@ import type { OwnConnectorFile } from '@millrace/connectors/format';
 import { complete } from '@millrace/connectors/own-file';
 import { rowSet } from '@millrace/database/row-set';
 import {
-  type CompileResult,
   canonicalWork,
   compileWork,
-  type Effect,
   type JsonObject,
   type JsonValue,
   Meter,
@@ -95,23 +93,15 @@ function runNode(
     ...{ organisationId: 1, workflowId: 1, workflowVersion: 1, isTestMode: false, input: null },
     ...{ startedAtMs: 0, deadlineAtMs: null, records: [], signals: [] },
   };
-  const node = { id: 'n', label: 'n', type, kind: definition.kind, definition };
-  const effect = {
-    ...{
-      kind: 'start_node',
-      node,
-      iteration: [],
-      attempt: 1,
-      config,
-      inputs,
-      inputOrder: Object.keys(inputs),
-    },
+  const attempt = {
+    node: { id: 'n', label: 'n', type, definition, types: registry },
+    ...{ iteration: [], attempt: 1, config, inputs, inputOrder: Object.keys(inputs) },
     ...{ previousOutput: null, aiTokensLeft: null, timezone: null, render: () => null },
-  } as unknown as Extract<Effect, { kind: 'start_node' }>;
+  };
   const http = () => ({ send: () => Promise.reject(new Error('no network')) });
   const limits = { inlineWaitMs: 0, maxOutputBytes: MAX_BYTES };
   const deps = { http, clock: Date, services: {} as never, maxSteps: 50_000_000, limits };
-  return new NodeRun(claimed, effect, deps, null).begin();
+  return new NodeRun(claimed, attempt, deps, null).begin();
 }
 
 function ofNode(name: string, size: string, type: string, config: () => JsonObject): Operation {
@@ -161,9 +151,7 @@ function ofSchema(name: string, size: string, schema: () => JsonObject, value: (
     size,
     prepare() {
       const [made, given] = [schema(), value()];
-      // All of a plan that matters here.
-      const compiled = { kind: 'plan', plan: { inputSchema: made } } as unknown as CompileResult;
-      return () => checkInput(compiled, given, 1);
+      return () => checkInput(made, given, 1);
     },
   };
 }

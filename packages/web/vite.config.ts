@@ -251,7 +251,7 @@ const LOADED_LATER = new RegExp(
     'ui/src/i18n/(en|ja|parts)/',
     'ui/src/components/form-dialog',
     'editor/src/(form|fields|templates)/',
-    'editor-model/src/problem-text',
+    'editor-model/src/(problem-text|field-shape|flow-scope|known-values|section-summary|template-scope)',
     '@mantine/core/esm/components/(Modal|ModalBase|Drawer|Combobox|Select|NativeSelect|Table|Textarea|Code)/',
     '@mantine/notifications/esm/(Notification|get-)|@mantine/hooks/esm/use-drag|react-transition-group',
     '@mantine/core/styles/',
@@ -267,7 +267,7 @@ const FRAME = new RegExp(
     'web/src/shell/(?!no-organisation|help-items|guides|commands/(command-palette|use-commands))',
     'ui/src/(api|commands)/',
     'ui/src/i18n/(parts/(add-texts|workflow)\\.ts|en/workflow\\.json)',
-    'ui/src/components/(nonce|icon-badge|status-styles|read-json|confirm-later|use-in-sight|when-in-sight|with-code|code\\.tsx)',
+    'ui/src/components/(nonce|icon-badge|status-styles|confirm-later|use-in-sight|when-in-sight|with-code|code\\.tsx)',
     'workflow-pages/src/workflows/(status-badge|workflow-changes)',
     'values/src/not-loaded',
     '(?<!json)[-/]search\\.ts$',
@@ -323,7 +323,7 @@ const EXECUTION_PARTS = new RegExp(
     'execution-pages/src/detail/(config-of|execution-facts|node-names|use-execution)',
     'execution-pages/src/(approvals/choice-name|files/files|timeline/timeline\\.module|charts/run-charts\\.module)\\.',
     'ui/src/components/json-viewer\\.module',
-    'templates/src/template-filters-page|editor/src/form/flow-scope',
+    'templates/src/template-filters-page|editor-model/src/flow-scope',
     'ui/src/i18n/(en|parts)/executions\\.',
     'icons/chevron-left\\.',
   ].join('|'),
@@ -333,7 +333,8 @@ const EXECUTION_PARTS = new RegExp(
 const FORM_PARTS = new RegExp(
   [
     'editor/src/(fields/(?!rows-target|pasted-credential|format-amount)|schedule/)',
-    'editor/src/form/(field-shape|field-props|section-summary|move-item|known-values|form-context|insert-target)',
+    'editor-model/src/(field-shape|section-summary|known-values|cron-pattern)',
+    'editor/src/form/(field-props|move-item|form-context|insert-target)',
   ].join('|'),
 );
 

@@ -41,7 +41,7 @@ const form = {
   target: Target,
   /** Of its messages. */
   language: Type.Enum(['en', 'ja'], { type: 'string' }),
-  /** Between two messages; what happens meanwhile is told by the next one. */
+  /** Between two messages; the next one reports what happened meanwhile. */
   group_seconds: Type.Integer({ minimum: 0, maximum: 604_800 }),
   /** No messages then; minutes since midnight in the organisation's time zone. */
   quiet_hours: Nullable(Closed({ from: Minute, to: Minute })),

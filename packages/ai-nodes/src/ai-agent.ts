@@ -60,7 +60,7 @@ export const aiAgent = checkedNode({
     tool_result_chars: Type.Integer({
       title: 'Maximum tool result',
       description:
-        'How many characters of a result the model gets. The rest is cut off, and the model is told so.',
+        'How many characters of a result the model gets. The rest is cut off, and the model is informed of that.',
       minimum: 100,
       maximum: 1_000_000,
       default: 20_000,

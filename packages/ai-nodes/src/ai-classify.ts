@@ -1,5 +1,6 @@
-import { failure, isJsonObject, type JsonObject, success } from '@millrace/engine';
+import { failure, isJsonObject, type JsonObject, success, textOrJson } from '@millrace/engine';
 import { message } from '@millrace/messages';
+import { choice } from '@millrace/node-kit/choice';
 import { checkedNode } from '@millrace/node-kit/define';
 import { type Static, Type } from 'typebox';
 import {
@@ -16,7 +17,7 @@ import {
 import { askForValue, type ValueQuestion, valueRequest } from './model/ask-for-value.ts';
 import { callProperties, MAX_CALL_TIMEOUT_MS, MODEL_RETRY, promptSchema } from './model/config.ts';
 import { exampleAnswer, exampleCredential } from './model/examples.ts';
-import { callProblemOf, describeRequest, limitOf, promptText } from './model/request.ts';
+import { callProblemOf, describeRequest, limitOf } from './model/request.ts';
 import { presentUsage } from './model/usage.ts';
 
 /** An answer that isn't one of the classes is corrected once: the names are all there is to get wrong. */
@@ -28,14 +29,12 @@ const properties = {
     'x-filled': true,
   }),
   classes: classesProperty,
-  mode: Type.Enum(['one', 'several'], {
-    type: 'string',
-    title: 'Mode',
-    description:
-      'Whether the text belongs to one class only or to any number of them. Each takes its branch.',
-    default: 'one',
-    'x-labels': { one: 'One class', several: 'Several classes' },
-  }),
+  mode: choice(
+    'Mode',
+    'Whether the text belongs to one class only or to any number of them. Each takes its branch.',
+    { one: 'One class', several: 'Several classes' },
+    { default: 'one' },
+  ),
   system: promptSchema('Instructions', 'What the model should also know, such as rules for unclear cases.'),
   min_confidence: Type.Union([Type.Number({ minimum: 0, maximum: 1 }), Type.Null()], {
     title: 'Minimum confidence',
@@ -159,8 +158,8 @@ export const aiClassify = checkedNode({
     }
     const about = classQuestion(config);
     const question: ValueQuestion = {
-      system: classInstructions(about, promptText(config.system)),
-      text: promptText(config.text),
+      system: classInstructions(about, textOrJson(config.system)),
+      text: textOrJson(config.text),
       schema: answerSchema(about),
       repairs: REPAIRS,
     };

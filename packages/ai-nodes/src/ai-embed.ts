@@ -1,9 +1,10 @@
-import { failure, type JsonValue, success } from '@millrace/engine';
+import { failure, type JsonValue, success, textOrJson } from '@millrace/engine';
 import { message } from '@millrace/messages';
+import { choice } from '@millrace/node-kit/choice';
 import { checkedNode } from '@millrace/node-kit/define';
 import { Type } from 'typebox';
 import { MAX_CALL_TIMEOUT_MS, MODEL_RETRY } from './model/config.ts';
-import { batches, embedBatch, embedProperties, textToEmbed, unfitText } from './model/embed-texts.ts';
+import { batches, embedBatch, embedProperties, unfitText } from './model/embed-texts.ts';
 import { exampleCredential } from './model/examples.ts';
 import { callProblemOf } from './model/request.ts';
 
@@ -29,13 +30,12 @@ export const aiEmbed = checkedNode({
       'x-filled': true,
       'x-multiline': true,
     }),
-    purpose: Type.Enum(['document', 'query'], {
-      type: 'string',
-      title: 'Purpose',
-      description: 'Whether the texts are searched or are what is searched for. Some models distinguish.',
-      default: 'document',
-      'x-labels': { document: 'Texts to be found', query: 'Search query' },
-    }),
+    purpose: choice(
+      'Purpose',
+      'Whether the texts are searched or are what is searched for. Some models distinguish.',
+      { document: 'Texts to be found', query: 'Search query' },
+      { default: 'document' },
+    ),
   },
   required: ['credential_id', 'model', 'texts'],
   defaultTimeoutMs: MAX_CALL_TIMEOUT_MS + 10_000,
@@ -81,7 +81,7 @@ export const aiEmbed = checkedNode({
     const problem = callProblemOf(config);
     if (problem !== undefined) return failure('invalid_config', problem);
     const given = Array.isArray(config.texts) ? (config.texts as readonly JsonValue[]) : [config.texts];
-    const texts = given.map(textToEmbed);
+    const texts = given.map(textOrJson);
     if (texts.length === 0) return failure('invalid_config', message('nodes.no_texts'));
     const unfit = unfitText(texts);
     if (unfit !== undefined) return unfit;

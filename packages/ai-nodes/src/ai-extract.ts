@@ -1,12 +1,20 @@
-import { describeUnusableSchema, failure, type JsonObject, type JsonSchema, success } from '@millrace/engine';
+import {
+  describeUnusableSchema,
+  failure,
+  type JsonObject,
+  type JsonSchema,
+  success,
+  textOrJson,
+} from '@millrace/engine';
 import { message } from '@millrace/messages';
+import { choice } from '@millrace/node-kit/choice';
 import { checkedNode } from '@millrace/node-kit/define';
 import { Type } from 'typebox';
 import { fieldsProperty, findFieldFaults, schemaOfFields } from './extract/fields.ts';
 import { askForValue, type ValueQuestion, valueRequest } from './model/ask-for-value.ts';
 import { callProperties, MAX_CALL_TIMEOUT_MS, MODEL_RETRY, promptSchema } from './model/config.ts';
 import { exampleAnswer, exampleCredential } from './model/examples.ts';
-import { callProblemOf, describeRequest, limitOf, promptText } from './model/request.ts';
+import { callProblemOf, describeRequest, limitOf } from './model/request.ts';
 import { presentUsage } from './model/usage.ts';
 
 const TASK =
@@ -25,13 +33,12 @@ export const aiExtract = checkedNode({
     text: promptSchema('Text', 'What the fields are read from. Objects and lists are inserted as JSON.', {
       'x-filled': true,
     }),
-    define: Type.Enum(['fields', 'schema'], {
-      type: 'string',
-      title: 'Result',
-      description: 'Whether you list the fields or give a JSON Schema.',
-      default: 'fields',
-      'x-labels': { fields: 'Fields', schema: 'JSON Schema' },
-    }),
+    define: choice(
+      'Result',
+      'Whether you list the fields or give a JSON Schema.',
+      { fields: 'Fields', schema: 'JSON Schema' },
+      { default: 'fields' },
+    ),
     fields: fieldsProperty,
     schema: Type.Unsafe<JsonObject>({
       type: 'object',
@@ -138,7 +145,7 @@ export const aiExtract = checkedNode({
   async run(config, context) {
     const problem = callProblemOf(config);
     if (problem !== undefined) return failure('invalid_config', problem);
-    const text = promptText(config.text);
+    const text = textOrJson(config.text);
     if (text.trim() === '') return failure('invalid_config', message('nodes.empty_text'));
     const isByFields = config.define === 'fields';
     if (isByFields && config.fields.length === 0) {
@@ -150,7 +157,7 @@ export const aiExtract = checkedNode({
     if (unusable !== null) {
       return failure('invalid_config', message('nodes.unusable_schema', { fault: unusable }));
     }
-    const own = promptText(config.system).trim();
+    const own = textOrJson(config.system).trim();
     const question: ValueQuestion = {
       system: [TASK, ...(own === '' ? [] : [own]), DATA_RULE].join('\n\n'),
       text,

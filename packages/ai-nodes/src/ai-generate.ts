@@ -1,4 +1,11 @@
-import { type AiAnswer, failure, type JsonObject, type NodeResult, success } from '@millrace/engine';
+import {
+  type AiAnswer,
+  failure,
+  type JsonObject,
+  type NodeResult,
+  success,
+  textOrJson,
+} from '@millrace/engine';
 import { message } from '@millrace/messages';
 import { checkedNode } from '@millrace/node-kit/define';
 import {
@@ -13,7 +20,7 @@ import { callFailure } from './model/failure.ts';
 import { openModelFiles, readModelFiles } from './model/files.ts';
 import { recall, recalledMessages, remember, withSummary } from './model/memory.ts';
 import { MEMORY_SECTION } from './model/memory-config.ts';
-import { describeRequest, limitOf, problemOf, promptText, requestOf, withFiles } from './model/request.ts';
+import { describeRequest, limitOf, problemOf, requestOf, withFiles } from './model/request.ts';
 import { presentUsage } from './model/usage.ts';
 
 export const aiGenerate = checkedNode({
@@ -115,8 +122,8 @@ export const aiGenerate = checkedNode({
     try {
       const recalled = await recall(config, context);
       const request = requestOf(config, {
-        system: withSummary(promptText(config.system), recalled),
-        messages: [...recalledMessages(recalled), { role: 'user', text: promptText(config.prompt) }],
+        system: withSummary(textOrJson(config.system), recalled),
+        messages: [...recalledMessages(recalled), { role: 'user', text: textOrJson(config.prompt) }],
         tools: [],
         maxOutputTokens,
         timeoutMs: config.timeout_ms,

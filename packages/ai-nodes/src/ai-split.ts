@@ -1,8 +1,8 @@
-import { failure, type JsonObject, type JsonValue, success } from '@millrace/engine';
+import { failure, type JsonObject, type JsonValue, success, textOrJson } from '@millrace/engine';
 import { message } from '@millrace/messages';
+import { choice } from '@millrace/node-kit/choice';
 import { checkedNode } from '@millrace/node-kit/define';
 import { Type } from 'typebox';
-import { textToEmbed } from './model/embed-texts.ts';
 import { splitText } from './split/split-text.ts';
 
 const MAX_CHARACTERS = 2_000_000;
@@ -25,13 +25,12 @@ export const aiSplit = checkedNode({
       'x-filled': true,
       'x-multiline': true,
     }),
-    format: Type.Enum(['text', 'markdown', 'html'], {
-      type: 'string',
-      title: 'Format',
-      description: 'HTML becomes Markdown. Parts of both know the headings that they stand under.',
-      default: 'text',
-      'x-labels': { text: 'Plain text', markdown: 'Markdown', html: 'HTML' },
-    }),
+    format: choice(
+      'Format',
+      'HTML becomes Markdown. Parts of both know the headings that they stand under.',
+      { text: 'Plain text', markdown: 'Markdown', html: 'HTML' },
+      { default: 'text' },
+    ),
     size: Type.Integer({
       title: 'Maximum size',
       description: 'Of one part. Smaller ones are found more exactly, larger ones say more.',
@@ -47,14 +46,12 @@ export const aiSplit = checkedNode({
       maximum: 50_000,
       default: 100,
     }),
-    unit: Type.Enum(['characters', 'tokens'], {
-      type: 'string',
-      title: 'Measured in',
-      description:
-        'Tokens are estimated: four Latin letters, two of other alphabets, or one Chinese or Japanese character count as one.',
-      default: 'characters',
-      'x-labels': { characters: 'Characters', tokens: 'Tokens' },
-    }),
+    unit: choice(
+      'Measured in',
+      'Tokens are estimated: four Latin letters, two of other alphabets, or one Chinese or Japanese character count as one.',
+      { characters: 'Characters', tokens: 'Tokens' },
+      { default: 'characters' },
+    ),
     key: Type.String({
       title: 'Key',
       description: 'Parts get this as their key, with a slash and their number. Empty: no keys.',
@@ -111,7 +108,7 @@ export const aiSplit = checkedNode({
   ],
   async run({ text: given, format, size, overlap, unit, key, metadata }, context) {
     if (overlap > size / 2) return failure('invalid_config', message('nodes.overlap_too_large'));
-    const own = textToEmbed(given);
+    const own = textOrJson(given);
     if (own.length > MAX_CHARACTERS) {
       return failure('invalid_config', message('nodes.text_too_long', { max: MAX_CHARACTERS }));
     }
@@ -134,7 +131,7 @@ export const aiSplit = checkedNode({
     async function markdownOf(html: string): Promise<string> {
       const conversion = { kind: 'html_to_markdown', selector: '', baseUrl: null } as const;
       const document = { text: html, conversion, timeoutMs: HTML_TIMEOUT_MS };
-      return textToEmbed(await context.documents.convert(document, context.signal));
+      return textOrJson(await context.documents.convert(document, context.signal));
     }
   },
 });

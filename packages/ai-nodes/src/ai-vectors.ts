@@ -7,20 +7,15 @@ import {
   type NodeContext,
   type NodeResult,
   success,
+  textOrJson,
 } from '@millrace/engine';
 import { type Message, message } from '@millrace/messages';
+import { choice } from '@millrace/node-kit/choice';
 import { credentialProperty } from '@millrace/node-kit/credential-property';
 import { checkedNode } from '@millrace/node-kit/define';
 import { type Static, Type } from 'typebox';
 import { MAX_CALL_TIMEOUT_MS, MODEL_RETRY } from './model/config.ts';
-import {
-  batches,
-  dimensionsProperty,
-  embedBatch,
-  embedProperties,
-  textToEmbed,
-  unfitText,
-} from './model/embed-texts.ts';
+import { batches, dimensionsProperty, embedBatch, embedProperties, unfitText } from './model/embed-texts.ts';
 import { exampleCredential } from './model/examples.ts';
 import { callProblemOf } from './model/request.ts';
 import { type GivenItem, numbersIn, readFilter, readItems } from './vectors/items.ts';
@@ -32,13 +27,12 @@ const WITH_MODEL = { operation: ['put', 'search'] };
 const WHEN_SEARCH = { operation: ['search'] };
 
 const properties = {
-  operation: Type.Enum(['put', 'search', 'delete'], {
-    type: 'string',
-    title: 'Operation',
-    description: 'What is done with the collection.',
-    default: 'search',
-    'x-labels': { put: 'Store texts', search: 'Search', delete: 'Delete' },
-  }),
+  operation: choice(
+    'Operation',
+    'What is done with the collection.',
+    { put: 'Store texts', search: 'Search', delete: 'Delete' },
+    { default: 'search' },
+  ),
   collection: Type.String({
     title: 'Collection',
     description: 'The name of a collection of this organisation. Storing makes it.',
@@ -298,7 +292,7 @@ async function search(config: Config, context: NodeContext): Promise<NodeResult>
   const filter = readFilter(config.filter);
   if (filter === undefined) return invalid(message('nodes.wrong_filter'));
   const own = numbersIn(config.query);
-  const text = textToEmbed(config.query);
+  const text = textOrJson(config.query);
   const problem = own === undefined ? callProblemOf(config) : undefined;
   if (problem !== undefined) return invalid(problem);
   if (text.trim() === '') return invalid(message('nodes.no_query'));

@@ -9,7 +9,7 @@ const RULES_AT_ONCE = 100;
 const LIMITED_MS = 60_000;
 
 /**
- * Makes messages of what no message has told about: one for each rule whose interval is over, outside of its quiet hours, as long as the
+ * Makes messages of what no message has reported yet: one for each rule whose interval is over, outside of its quiet hours, as long as the
  * organisation has not had all its messages of this hour. Everything else waits for a later one.
  */
 export async function composeMessages(

@@ -1,4 +1,5 @@
 import type { Queryable } from '@millrace/database/database';
+import { tryLock } from '@millrace/database/locks';
 import { queryRow } from '@millrace/database/query-row';
 import { rowSet } from '@millrace/database/row-set';
 import type { EndedExecution, FailingWorkflow, Incident, JudgedRule, Occurrence } from './judge.ts';
@@ -26,12 +27,8 @@ export async function lookForAlerts(db: Queryable): Promise<AlertWork> {
 }
 
 /** Held until the end of the transaction; false if another process holds it. */
-export async function tryAlertLock(tx: Queryable): Promise<boolean> {
-  const { locked } = await queryRow<{ locked: boolean }>(
-    tx,
-    `SELECT pg_try_advisory_xact_lock(hashtextextended('millrace alerts', 0)) AS locked`,
-  );
-  return locked;
+export function tryAlertLock(tx: Queryable): Promise<boolean> {
+  return tryLock(tx, 'alerts');
 }
 
 /** Takes executions that ended, oldest first; whoever takes them records in the same transaction what became of them. */
@@ -119,7 +116,7 @@ const INCIDENTS = rowSet<Incident>({
   last_at: ['timestamptz', (row) => row.at],
 });
 
-/** Adds to what no message has told about yet; each subject of a rule is given once. */
+/** Adds to what no message has reported yet; each subject of a rule is given once. */
 export async function recordIncidents(tx: Queryable, incidents: readonly Incident[]): Promise<void> {
   await tx.query(
     `INSERT INTO alert_incidents AS i (rule_id, organisation_id, subject, name, workflow_id, execution_id, error,

@@ -28,7 +28,7 @@ export interface JudgedRule {
   readonly recent_failures: string;
 }
 
-/** Something that a rule tells about; equal subjects of a rule are told together. */
+/** Something that a rule reports; equal subjects of a rule are reported together. */
 export interface Occurrence {
   readonly ruleId: number;
   readonly organisationId: number;
@@ -65,12 +65,12 @@ export function judge(ended: readonly EndedExecution[], rules: readonly JudgedRu
     for (const rule of rules) {
       if (!concerns(rule, execution) || !wentWrong(rule, execution)) continue;
       if (rule.kind === 'slow' || rule.kind === 'failure') {
-        occurrences.push(toldOf(rule, execution));
+        occurrences.push(occurrenceOf(rule, execution));
       } else if (rule.kind === 'failures') {
         const before = recent.get(rule.id) ?? readTimes(rule.recent_failures);
         const { times, isReached } = countFailure(before, +execution.completed_at, rule);
         recent.set(rule.id, times);
-        if (isReached) occurrences.push({ ...toldOf(rule, execution), subject: 'failures' });
+        if (isReached) occurrences.push({ ...occurrenceOf(rule, execution), subject: 'failures' });
       } else if (rule.kind === 'recovered') {
         failing.set(`${rule.id} ${execution.workflow_id}`, {
           ruleId: rule.id,
@@ -116,7 +116,7 @@ function readTimes(text: string): readonly number[] {
   return JSON.parse(text) as number[];
 }
 
-function toldOf(rule: JudgedRule, execution: EndedExecution): Occurrence {
+function occurrenceOf(rule: JudgedRule, execution: EndedExecution): Occurrence {
   return {
     ruleId: rule.id,
     organisationId: rule.organisation_id,

@@ -227,7 +227,7 @@ export async function listMessagesBelow(
   );
 }
 
-/** Old messages with what they told about, and what was noticed long ago. */
+/** Old messages with what they reported, and what was noticed long ago. */
 export async function pruneAlerts(tx: Queryable, days: number, limit: number): Promise<number> {
   const messages = await tx.query(
     `DELETE FROM alert_messages WHERE id IN (

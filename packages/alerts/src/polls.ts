@@ -11,6 +11,6 @@ export async function notePollFailure(tx: Queryable, failing: FailingPoll): Prom
   if (rules.length === 0) return;
   const at = new Date(await readDatabaseTime(tx));
   const subject = `workflow:${workflowId}`;
-  const told = { organisationId, subject, name, workflowId, executionId: null, error, at };
-  await recordIncidents(tx, groupOccurrences(rules.map((ruleId) => ({ ...told, ruleId }))));
+  const occurrence = { organisationId, subject, name, workflowId, executionId: null, error, at };
+  await recordIncidents(tx, groupOccurrences(rules.map((ruleId) => ({ ...occurrence, ruleId }))));
 }

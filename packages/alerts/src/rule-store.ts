@@ -26,7 +26,7 @@ export interface RuleRow extends RuleColumns {
   /** JSON text of an {@link AlertTarget}. */
   readonly target: string;
   readonly created_at: Date;
-  /** Occurrences that no message has told about yet. */
+  /** Occurrences that no message has reported yet. */
   readonly waiting: number;
   readonly next_message_at: Date;
 }
@@ -55,13 +55,6 @@ const SELECT_RULES = `SELECT r.id, r.organisation_id, r.name, r.kind, r.workflow
     LEFT JOIN LATERAL (SELECT sum(occurrences) AS waiting FROM alert_incidents
       WHERE rule_id = r.id AND message_id IS NULL) i ON true`;
 
-/** Held until the end of the transaction, so that an organisation's rules are counted and added one after the other. */
-export async function lockRules(tx: Queryable, organisationId: number): Promise<void> {
-  await tx.query(`SELECT pg_advisory_xact_lock(hashtextextended('millrace alert rules ' || $1::bigint, 0))`, [
-    organisationId,
-  ]);
-}
-
 export async function countRules(tx: Queryable, organisationId: number): Promise<number> {
   const row = await queryRow<{ count: number }>(
     tx,
@@ -88,7 +81,7 @@ export async function insertRule(
 }
 
 /**
- * Overwrites a rule. What waits is told as soon as the rule allows now.
+ * Overwrites a rule. What waits is reported as soon as the rule now allows.
  * @param isOtherCondition its condition counts from now on
  */
 export async function updateRule(
@@ -128,7 +121,7 @@ function valuesOf(rule: RuleColumns, target: AlertTarget): unknown[] {
   ];
 }
 
-/** Deletes a rule and what no message has told about; the history is kept. */
+/** Deletes a rule and what no message has reported; the history is kept. */
 export async function deleteRule(tx: Queryable, id: number): Promise<void> {
   await tx.query('DELETE FROM alert_incidents WHERE rule_id = $1 AND message_id IS NULL', [id]);
   await tx.query('DELETE FROM alert_rules WHERE id = $1', [id]);

@@ -1,5 +1,6 @@
 import type { AlertKind, AlertRuleForm, AlertTarget } from '@millrace/admin-api';
 import type { Queryable } from '@millrace/database/database';
+import { takeLock } from '@millrace/database/locks';
 import { type JsonObject, parseJson } from '@millrace/engine';
 import { ApiError, type FieldError, notFound, validationError } from '@millrace/errors/errors';
 import { type AuditAction, type AuditActor, insertAudit } from '@millrace/identity/audit/store';
@@ -11,7 +12,6 @@ import {
   deleteRule,
   findRule,
   insertRule,
-  lockRules,
   type RuleColumns,
   type RuleRow,
   updateRule,
@@ -32,7 +32,8 @@ export async function addRule(
 ): Promise<RuleRow> {
   await checkForm(deps, organisationId, form);
   return deps.db.forOrganisation(organisationId, async (tx) => {
-    await lockRules(tx, organisationId);
+    // Rules are counted and added one after the other.
+    await takeLock(tx, `alert rules ${organisationId}`);
     if ((await countRules(tx, organisationId)) >= limit) {
       throw new ApiError('too_many_alert_rules', message('service.too_many_alert_rules', { max: limit }));
     }

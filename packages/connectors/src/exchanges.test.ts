@@ -5,20 +5,21 @@ import {
   type JsonValue,
   stringifyJson,
 } from '@millrace/engine';
-import { runNode } from '@millrace/node-kit/testing';
+import { pollNode, runNode } from '@millrace/node-kit/testing';
 import { describe, expect, it } from 'vitest';
 import type { Connector, ConnectorTrigger, Exchange, Operation, PollExchange } from './format.ts';
 import { nodeOf } from './node-type.ts';
 import { services } from './services.ts';
 import { useTestService } from './test-exchanges.ts';
-import { chatCredential, pollOnce } from './test-polls.ts';
 import { triggerNodeOf } from './trigger-type.ts';
 
 const service = useTestService();
 const TOKEN = '123456:canary-token-0123456789';
 
 function credentialOf({ authentication: { chat } }: Connector): Credential {
-  return chat === undefined ? { type: 'bearer', token: TOKEN } : chatCredential(chat, TOKEN);
+  return chat === undefined
+    ? { type: 'bearer', token: TOKEN }
+    : { type: 'chat', service: chat.service, webhook_url: null, token: TOKEN, base_url: null };
 }
 
 /** Where the token is, unless it stands in the path. */
@@ -106,10 +107,11 @@ describe.each(watched)('polls $title', (connector) => {
 
   it.each(exchanges)('%s', async (_, trigger, { config, now, position, steps, items, next, failure }) => {
     service.answers(steps.map(({ response }) => response));
-    const result = await pollOnce(triggerNodeOf(connector, trigger), {
+    const { result } = await pollNode(triggerNodeOf(connector, trigger), {
       config: { credential_id: 1, ...config },
-      ...{ position, now, client: service.client, token: TOKEN },
-      ...{ chat: connector.authentication.chat },
+      credential: credentialOf(connector),
+      http: (request) => service.client.send(request, new AbortController().signal),
+      ...{ position, nowMs: Date.parse(now) },
     });
     const expected = steps.map(({ request }) => request);
     expect(service.received.map(({ method, path, body }) => shownRequest(method, path, body))).toEqual(

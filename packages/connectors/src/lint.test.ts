@@ -130,7 +130,7 @@ it.each<[string, () => ReturnType<typeof faultsAfter>, string, string]>([
         },
       })),
     '/authentication',
-    'no other type',
+    "can't be combined",
   ],
   [
     'two templates in the address',

@@ -1,12 +1,12 @@
-import type {
-  HttpResponse,
-  JsonObject,
-  JsonSchema,
-  JsonValue,
-  NodeDefinition,
-  NodeExample,
+import {
+  type HttpResponse,
+  type JsonObject,
+  type JsonSchema,
+  type JsonValue,
+  type NodeDefinition,
+  type NodeExample,
+  textOrJson,
 } from '@millrace/engine';
-import { stringifyJson } from '@millrace/engine';
 import { credentialProperty } from '@millrace/node-kit/credential-property';
 import { checkedNode, type FormLayout } from '@millrace/node-kit/define';
 import { MAX_TIMEOUT_MS } from '@millrace/node-kit/http/config';
@@ -187,7 +187,7 @@ function exampleOf(connector: Connector, operation: Operation, exchange: Exchang
 }
 
 function answerOf({ status, headers = {}, body }: Exchange['steps'][number]['response']): HttpResponse {
-  const text = body === undefined ? '' : typeof body === 'string' ? body : stringifyJson(body);
+  const text = body === undefined ? '' : textOrJson(body);
   const lowered = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]);
   return {
     status,

@@ -70,12 +70,12 @@ it.each<[string, object, string, string]>([
     '/operations/0/settings/__proto__',
     'lower-case',
   ],
-  ['a reference', setting({ ...SETTING, $ref: '#' }), '/operations/0/settings/name/$ref', 'not possible'],
+  ['a reference', setting({ ...SETTING, $ref: '#' }), '/operations/0/settings/name/$ref', "isn't allowed"],
   [
     'a keyword inside',
     setting({ ...SETTING, type: 'array', items: { not: {} } }),
     '/operations/0/settings/name/items/not',
-    'not possible',
+    "isn't allowed",
   ],
   [
     'a pattern that is none',

@@ -1,8 +1,8 @@
-import type { HttpResponse, JsonObject, JsonValue, PollResult } from '@millrace/engine';
+import type { JsonObject, JsonValue, PollResult } from '@millrace/engine';
 import { saying } from '@millrace/messages/testing';
+import { pollNode } from '@millrace/node-kit/testing';
 import { expect, test } from 'vitest';
 import type { Connector, ConnectorTrigger } from './format.ts';
-import { pollOnce } from './test-polls.ts';
 import { triggerNodeOf } from './trigger-type.ts';
 
 const NOW = '2026-01-01T10:00:00Z';
@@ -46,16 +46,15 @@ async function poll(
   { position = null, config = {} }: { position?: JsonValue; config?: JsonObject } = {},
 ): Promise<{ result: PollResult; queries: string[] }> {
   const queries: string[] = [];
-  const result = await pollOnce(triggerNodeOf(CONNECTOR, { ...TRIGGER, ...more }), {
+  const { result } = await pollNode(triggerNodeOf(CONNECTOR, { ...TRIGGER, ...more }), {
     config: { credential_id: 1, ...config },
-    ...{ position, now: NOW, token: 't' },
-    client: {
-      send: async ({ url }): Promise<HttpResponse> => {
-        const { searchParams } = new URL(url);
-        queries.push(String(searchParams));
-        const body = new TextEncoder().encode(JSON.stringify(list(searchParams)));
-        return { status: 200, headers: { 'content-type': 'application/json' }, body };
-      },
+    credential: { type: 'bearer', token: 't' },
+    ...{ position, nowMs: Date.parse(NOW) },
+    http: ({ url }) => {
+      const { searchParams } = new URL(url);
+      queries.push(String(searchParams));
+      const body = new TextEncoder().encode(JSON.stringify(list(searchParams)));
+      return { status: 200, headers: { 'content-type': 'application/json' }, body };
     },
   });
   return { result, queries };

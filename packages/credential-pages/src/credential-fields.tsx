@@ -2,8 +2,8 @@ import { PasswordInput, Stack, Switch, Textarea, type TextareaProps } from '@man
 import type { Credential, CredentialTypeItem } from '@millrace/admin-api';
 import { Field } from '@millrace/editor/fields/field.tsx';
 import { withMember } from '@millrace/editor/form/field-props.ts';
-import { applies, isNullable, type Schema } from '@millrace/editor/form/field-shape.ts';
 import { useProblem } from '@millrace/editor/form/form-context.tsx';
+import { applies, isNullable, type Schema } from '@millrace/editor-model/field-shape.ts';
 import type { JsonObject, JsonValue } from '@millrace/engine';
 import type { TFunction } from 'i18next';
 import { useState } from 'react';

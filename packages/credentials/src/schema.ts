@@ -169,14 +169,14 @@ export const credentialSchemas = {
       ),
       password: shownFor(optionalSecret('Password', 'Or the secret of an API key or client.'), SIGNING_IN),
       token_url: shownFor(
-        optionalText('Token URL', 'Gives tokens for the client ID and its secret (client credentials).'),
+        optionalText('Token URL', 'Issues tokens for the client ID and secret (client credentials).'),
         BY_TOKEN,
       ),
       scope: shownFor(optionalText('Scope', 'Separated by spaces. Empty: none.', 4096), BY_TOKEN),
       extensions: shownFor(
         optionalText(
           'Extensions',
-          'What brokers are told besides, such as logicalCluster=lkc-1, identityPoolId=pool-1.',
+          'SASL extensions to send along, such as logicalCluster=lkc-1, identityPoolId=pool-1.',
           1_000,
         ),
         BY_TOKEN,

@@ -1,10 +1,4 @@
-import {
-  isJsonObject,
-  type JsonObject,
-  type JsonValue,
-  type RedisOrder,
-  stringifyJson,
-} from '@millrace/engine';
+import { isJsonObject, type JsonObject, type JsonValue, type RedisOrder, textOrJson } from '@millrace/engine';
 
 export const OPERATIONS = [
   'get',
@@ -69,11 +63,11 @@ function commandOf(settings: Settings): readonly string[] {
     case 'hash_set':
       return ['HSET', key, ...pairs(settings.fields)];
     case 'list_push':
-      return [side === 'left' ? 'LPUSH' : 'RPUSH', key, ...values.map(textOf)];
+      return [side === 'left' ? 'LPUSH' : 'RPUSH', key, ...values.map(textOrJson)];
     case 'list_pop':
       return [side === 'left' ? 'LPOP' : 'RPOP', key, String(count)];
     case 'publish':
-      return ['PUBLISH', key, textOf(value)];
+      return ['PUBLISH', key, textOrJson(value)];
     case 'stream_add':
       return streamCommand(settings);
     default:
@@ -83,7 +77,13 @@ function commandOf(settings: Settings): readonly string[] {
 
 function setCommand({ key, value, condition, expires_in_s }: Settings): readonly string[] {
   const when = { always: [], if_missing: ['NX'], if_present: ['XX'] }[condition];
-  return ['SET', key, textOf(value), ...(expires_in_s === 0 ? [] : ['EX', String(expires_in_s)]), ...when];
+  return [
+    'SET',
+    key,
+    textOrJson(value),
+    ...(expires_in_s === 0 ? [] : ['EX', String(expires_in_s)]),
+    ...when,
+  ];
 }
 
 function streamCommand({ key, fields, max_length }: Settings): readonly string[] {
@@ -92,12 +92,7 @@ function streamCommand({ key, fields, max_length }: Settings): readonly string[]
 }
 
 function pairs(fields: JsonObject): readonly string[] {
-  return Object.entries(fields).flatMap(([name, value]) => [name, textOf(value)]);
-}
-
-/** Texts as they are; anything else as JSON. */
-export function textOf(value: JsonValue): string {
-  return typeof value === 'string' ? value : stringifyJson(value);
+  return Object.entries(fields).flatMap(([name, value]) => [name, textOrJson(value)]);
 }
 
 /** Redis reads no exponents here. */
@@ -148,7 +143,7 @@ function hashOf(key: string, answer: JsonValue, read: (value: JsonValue) => Json
   const list = (Array.isArray(answer) ? answer : []) as JsonValue[];
   const entries: [string, JsonValue][] = [];
   for (let at = 0; at + 1 < list.length; at += 2) {
-    entries.push([textOf(list[at] ?? ''), read(list[at + 1] ?? null)]);
+    entries.push([textOrJson(list[at] ?? ''), read(list[at + 1] ?? null)]);
   }
   return { key, found: entries.length > 0, fields: Object.fromEntries(entries) };
 }

@@ -1,16 +1,10 @@
 import { failure, type JsonObject, type JsonValue, success, tryParseJson } from '@millrace/engine';
 import { type Message, message } from '@millrace/messages';
+import { choice } from '@millrace/node-kit/choice';
 import { credentialProperty, noCredential } from '@millrace/node-kit/credential-property';
 import { checkedNode } from '@millrace/node-kit/define';
 import { type Static, type TObject, Type } from 'typebox';
-import {
-  isReading,
-  OPERATIONS,
-  type Operation,
-  orderOf,
-  outputOf,
-  type SetCondition,
-} from './redis-commands.ts';
+import { isReading, OPERATIONS, type Operation, orderOf, outputOf } from './redis-commands.ts';
 import { attemptLimitMs, timeoutProperty } from './timeout.ts';
 
 const TEN_YEARS_S = 10 * 366 * 86_400;
@@ -106,15 +100,12 @@ const properties = {
     description: 'How much is added; negative to count down. A missing entry counts as 0.',
     default: 1,
   }),
-  condition: Type.Unsafe<SetCondition>({
-    type: 'string',
-    enum: ['always', 'if_missing', 'if_present'],
-    title: 'Write',
-    'x-when': { operation: ['set'] },
-    description: 'Whether an entry may or must be there already; output.written says whether it was written.',
-    default: 'always',
-    'x-labels': { always: 'Always', if_missing: 'Only if missing', if_present: 'Only if present' },
-  }),
+  condition: choice(
+    'Write',
+    'Whether an entry may or must be there already; output.written says whether it was written.',
+    { always: 'Always', if_missing: 'Only if missing', if_present: 'Only if present' },
+    { 'x-when': { operation: ['set'] }, default: 'always' },
+  ),
   expires_in_s: Type.Integer({
     title: 'Expires in',
     'x-when': { operation: ['set'] },
@@ -123,15 +114,12 @@ const properties = {
     maximum: TEN_YEARS_S,
     default: 0,
   }),
-  side: Type.Unsafe<'left' | 'right'>({
-    type: 'string',
-    enum: ['left', 'right'],
-    title: 'End of the list',
-    'x-when': { operation: ['list_push', 'list_pop'] },
-    description: 'Adding on the right and taking from the left makes a queue.',
-    default: 'right',
-    'x-labels': { left: 'Left (first)', right: 'Right (last)' },
-  }),
+  side: choice(
+    'End of the list',
+    'Adding on the right and taking from the left makes a queue.',
+    { left: 'Left (first)', right: 'Right (last)' },
+    { 'x-when': { operation: ['list_push', 'list_pop'] }, default: 'right' },
+  ),
   count: Type.Integer({
     title: 'Count',
     'x-when': { operation: ['list_pop'] },

@@ -1,5 +1,4 @@
-import type { JsonObject, JsonValue } from '@millrace/engine';
-import { readJson } from '@millrace/ui/components/read-json.ts';
+import { type JsonObject, type JsonValue, tryParseJson } from '@millrace/engine';
 import { type CurlOption, readOptions, wordsOf } from './curl-options.ts';
 import { isCurl } from './pasted-text.ts';
 
@@ -261,7 +260,7 @@ function bodyOf({ data, isJson }: Found, headers: { [name: string]: string }): J
   const [typeName] = Object.keys(headers).filter((name) => /^content-type$/i.test(name));
   const type = typeName === undefined ? '' : (headers[typeName] ?? '');
   const text = isJson ? data.join('') : data.join('&');
-  const json = readJson(text);
+  const json = tryParseJson(text);
   const looksLikeJson = /^\s*[[{]/.test(text) && type === '';
   if (json !== undefined && (isJson || /\bjson\b/i.test(type) || looksLikeJson)) {
     if (/^application\/json\b/i.test(type)) delete headers[typeName as string];

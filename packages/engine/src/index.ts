@@ -51,6 +51,7 @@ export {
   type RawJsonNumber,
   setOwn,
   stringifyJson,
+  textOrJson,
   tryParseJson,
 } from '@millrace/values/json';
 export { jsonDepthExceeds } from '@millrace/values/json-depth';
@@ -124,6 +125,7 @@ export {
   type DeferredMember,
   defaultTimeoutMs,
   displayNameOf,
+  inputSchemaOf,
   outcomeOfProblem,
   type Plan,
   type PlanEdge,

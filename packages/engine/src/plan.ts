@@ -118,6 +118,11 @@ export type CompileResult =
   /** The execution fails with `invalid_workflow` and the problem's node; no node runs. */
   | { readonly kind: 'invalid'; readonly problem: Problem };
 
+/** What the input of a start must match; null for anything, as of a workflow that can't run. */
+export function inputSchemaOf(compiled: CompileResult): JsonSchema | null {
+  return compiled.kind === 'plan' ? compiled.plan.inputSchema : null;
+}
+
 /** For an attempt of an effect node when neither it nor its type sets a limit. */
 const DEFAULT_EFFECT_TIMEOUT_MS = 300_000;
 

@@ -1,6 +1,6 @@
 import type { Template } from '@millrace/templates/template';
 import { render } from '@millrace/templates/template-render';
-import { type JsonObject, type JsonValue, stringifyJson } from '@millrace/values/json';
+import { type JsonObject, type JsonValue, textOrJson } from '@millrace/values/json';
 
 /** A member of `settings.search_keys`. */
 export interface SearchKey {
@@ -46,7 +46,7 @@ function renderedValue(template: Template, scope: Parameters<typeof render>[1]):
   try {
     const value = render(template, scope, MAX_RENDERED_BYTES);
     if (value === null) return '';
-    return searchValueOf(typeof value === 'string' ? value : stringifyJson(value));
+    return searchValueOf(textOrJson(value));
   } catch {
     return '';
   }

@@ -1,6 +1,6 @@
 import type { Template } from '@millrace/templates/template';
 import { render } from '@millrace/templates/template-render';
-import { type JsonObject, type JsonValue, stringifyJson } from '@millrace/values/json';
+import { type JsonObject, type JsonValue, textOrJson } from '@millrace/values/json';
 
 /** `settings.rate`: how many starts with the same key are released in any period. */
 export interface StartRate {
@@ -112,7 +112,7 @@ export function startKeyOf(
   const { vars, timezone } = plan;
   try {
     const value = render(key, { ...of, vars, timezone, nodeOutput: () => null }, MAX_KEY_BYTES);
-    return typeof value === 'string' ? value : stringifyJson(value);
+    return textOrJson(value);
   } catch {
     return '';
   }

@@ -31,7 +31,7 @@ export function n8n(
       parameters,
       ...more,
     })),
-    connections: connections as unknown as JsonValue,
+    connections,
   };
 }
 

@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import { choice } from './choice.ts';
 
 /** Items of one poll; a source that lists more has to be asked for less. */
 export const MAX_LISTED = 10_000;
@@ -12,13 +13,10 @@ export const pollingProperties = {
     maximum: 86_400,
     default: 300,
   }),
-  existing: Type.Unsafe<'skip' | 'start'>({
-    type: 'string',
-    enum: ['skip', 'start'],
-    title: 'Items that are already there',
-    description:
-      'What happens to everything the first poll finds, after the workflow is activated or where it polls has changed.',
-    default: 'skip',
-    'x-labels': { skip: 'Skip them', start: 'Start an execution for each' },
-  }),
+  existing: choice(
+    'Items that are already there',
+    'What happens to everything the first poll finds, after the workflow is activated or where it polls has changed.',
+    { skip: 'Skip them', start: 'Start an execution for each' },
+    { default: 'skip' },
+  ),
 };

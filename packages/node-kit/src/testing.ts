@@ -20,6 +20,8 @@ import {
   type NodeResult,
   type NodeServices,
   type NodeSignal,
+  type PollContext,
+  type PollResult,
   parseTemplate,
   render,
   ServiceError,
@@ -125,6 +127,42 @@ export async function runNode(definition: NodeDefinition, options: RunOptions = 
   const result = await (isWork(running) ? finishWork(running) : running);
   if (result === undefined) throw new Error(`${definition.type} takes no signal`);
   return { result, requests };
+}
+
+/** How {@link pollNode} polls; the config has no templates. */
+export interface PollOptions extends Pick<RunOptions, 'config' | 'http' | 'credential'> {
+  /** As the last poll left it; null for the first one. */
+  readonly position?: JsonValue;
+  readonly nowMs?: number;
+}
+
+export interface PollOutcome {
+  readonly result: PollResult;
+  /** The poll's requests, in order. */
+  readonly requests: readonly HttpRequest[];
+}
+
+/** Polls a trigger once with fake services, for a workflow that has seen nothing of what is listed. */
+export async function pollNode(
+  { type, polling }: NodeDefinition,
+  { config = {}, position = null, nowMs = TEST_NOW_MS, ...options }: PollOptions,
+): Promise<PollOutcome> {
+  if (polling === undefined) throw new Error(`${type} does not poll`);
+  const requests: HttpRequest[] = [];
+  const http = fakeClient(options.http ?? [], requests);
+  const context: PollContext = {
+    ...fakeServices(options, http),
+    ...{ config, position, isFirst: position === null, isTestMode: false, http },
+    signal: new AbortController().signal,
+    now: () => nowMs,
+    inTurns: async (make) => finishWork(make(new Meter())),
+  };
+  const found = await polling.poll(context);
+  if (found.kind === 'failure' || polling.complete === undefined || found.items.length === 0) {
+    return { result: found, requests };
+  }
+  const items = await polling.complete(context, found.items);
+  return { result: 'kind' in items ? items : { ...found, items }, requests };
 }
 
 const MAX_RENDERED_BYTES = 16 * 1024 * 1024;

@@ -15,6 +15,7 @@ import {
   type Work,
 } from '@millrace/engine';
 import { message } from '@millrace/messages';
+import { choice } from '@millrace/node-kit/choice';
 import { deepEquals, scalarText } from '@millrace/node-kit/values';
 import { Type } from 'typebox';
 import { membersOf } from './members.ts';
@@ -273,13 +274,12 @@ export const ignoreCaseSchema = Type.Optional(
 );
 
 /** Schema of `combine`. */
-export const combineSchema = Type.Enum(['all', 'any'], {
-  type: 'string',
-  'x-labels': { all: 'All', any: 'Any' },
-  title: 'Combine',
-  description: 'Whether all conditions must be met or any one of them.',
-  default: 'all',
-});
+export const combineSchema = choice(
+  'Combine',
+  'Whether all conditions must be met or any one of them.',
+  { all: 'All', any: 'Any' },
+  { default: 'all' },
+);
 
 /** Schema of a list of conditions with a left and a right side. */
 export const conditionsSchema = Type.Array(

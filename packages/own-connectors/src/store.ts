@@ -1,4 +1,5 @@
 import type { Queryable } from '@millrace/database/database';
+import { takeLock } from '@millrace/database/locks';
 import { queryRow } from '@millrace/database/query-row';
 
 /** A revision that node types are made from; `file_hash` tells its content, which never changes. */
@@ -106,10 +107,8 @@ export async function copyPins(tx: Queryable, workflowId: number, from: number, 
 }
 
 /** Changes to an organisation's connectors come one after the other. */
-export async function lockConnectors(tx: Queryable, organisationId: number): Promise<void> {
-  await tx.query(`SELECT pg_advisory_xact_lock(hashtextextended('millrace own connectors', $1))`, [
-    organisationId,
-  ]);
+export function lockConnectors(tx: Queryable, organisationId: number): Promise<void> {
+  return takeLock(tx, 'own connectors', organisationId);
 }
 
 /** What an organisation has besides one connector, and all that is stored. */

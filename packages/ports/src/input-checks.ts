@@ -1,5 +1,4 @@
 import {
-  type CompileResult,
   type JsonObject,
   type JsonSchema,
   type JsonValue,
@@ -24,15 +23,14 @@ const TIMEOUT_MS = 60_000;
 const never = new AbortController().signal;
 
 /**
- * The faults of an input according to the workflow's input schema; empty if it declares none. What takes long takes place in a thread, in which
+ * The faults of an input according to its workflow's input schema; empty without one. What takes long takes place in a thread, in which
  * organisations take turns.
  */
 export async function checkInput(
-  compiled: CompileResult,
+  schema: JsonSchema | null,
   input: JsonValue,
   organisationId: number,
 ): Promise<readonly SchemaError[]> {
-  const schema = compiled.kind === 'plan' ? compiled.plan.inputSchema : null;
   if (schema === null) return [];
   return checkAtOnce(schema, input) ?? (await checkInThread(schema, input, organisationId));
 }

@@ -2,9 +2,10 @@ import type { Database } from '@millrace/database/database';
 import {
   type ChildKey,
   type ChildResult,
-  type CompileResult,
   findFiles,
+  inputSchemaOf,
   type JsonObject,
+  type JsonSchema,
   type JsonValue,
   parseJson,
   readError,
@@ -30,7 +31,7 @@ import { waitForEnd, watchExecution } from './watch.ts';
 
 /** The faults of an input according to the workflow's input schema. */
 type CheckInput = (
-  compiled: CompileResult,
+  schema: JsonSchema | null,
   input: JsonValue,
   organisationId: number,
 ) => Promise<readonly SchemaError[]>;
@@ -68,7 +69,7 @@ async function startChild(deps: WorkflowServiceDeps, caller: Caller, order: Orde
   const workflow = startable(callee, order.workflowId);
   if (callee === undefined || callee.depth >= MAX_DEPTH) throw tooDeep();
   const compiled = await deps.plans.get(workflow.id, workflow.version);
-  await refuseInput(deps, compiled, order.input, workflow);
+  await refuseInput(deps, inputSchemaOf(compiled), order.input, workflow);
   const row = toStartRow({
     executionId: callee.executionId,
     acceptedAt: callee.now,
@@ -121,11 +122,11 @@ function tooDeep(): ServiceError {
 
 async function refuseInput(
   { checkInput }: Pick<WorkflowServiceDeps, 'checkInput'>,
-  compiled: CompileResult,
+  schema: JsonSchema | null,
   input: JsonValue,
   { id, organisationId }: StartableWorkflow,
 ): Promise<void> {
-  const [first] = await checkInput(compiled, input, organisationId);
+  const [first] = await checkInput(schema, input, organisationId);
   if (first === undefined) return;
   const { pointer, message: problem } = first;
   const fault =

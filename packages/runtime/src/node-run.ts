@@ -17,6 +17,7 @@ import {
   type NodeContext,
   type NodeResult,
   type NodeServices,
+  type PlanNode,
   type PutOff,
   putOff,
   RenderLimitError,
@@ -31,7 +32,10 @@ import { maskSecrets, maskValue } from './mask.ts';
 import { type Caller, SERVICE_NAMES, type Services, servicesFor } from './node-services.ts';
 import { type OutgoingTrace, withTraceparent } from './tracing/outgoing.ts';
 
-type StartNode = Extract<Effect, { kind: 'start_node' }>;
+/** What of the engine's effect a run reads. */
+type StartNode = Omit<Extract<Effect, { kind: 'start_node' }>, 'kind' | 'node'> & {
+  readonly node: Pick<PlanNode, 'id' | 'label' | 'type' | 'definition' | 'types'>;
+};
 
 /** What a node's attempt needs from the process. */
 export interface NodeRunDeps {

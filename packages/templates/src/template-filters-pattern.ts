@@ -1,5 +1,5 @@
 import { type Message, message } from '@millrace/messages';
-import { isNumber, type JsonValue, stringifyJson } from '@millrace/values/json';
+import { isNumber, type JsonValue, textOrJson } from '@millrace/values/json';
 import { utf8Bytes } from '@millrace/values/json-size';
 import { type PatternSearch, searchForPattern } from '@millrace/values/pattern';
 import { type FilterGroup, type Spend, TemplateSizeError, takes, textOf } from './template-filter.ts';
@@ -67,7 +67,7 @@ function widthAt(text: string, at: number): number {
 function findFault([pattern]: readonly (JsonValue | undefined)[]): Message | null {
   if (pattern === undefined) return null;
   const search = typeof pattern === 'string' ? searchForPattern(pattern) : message('flow.not_a_pattern');
-  const shown = typeof pattern === 'string' ? pattern : stringifyJson(pattern);
+  const shown = textOrJson(pattern);
   return 'key' in search ? message('flow.pattern_unusable', { pattern: shown, fault: search }) : null;
 }
 

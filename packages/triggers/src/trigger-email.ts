@@ -1,5 +1,6 @@
 import { type JsonValue, success } from '@millrace/engine';
 import { message } from '@millrace/messages';
+import { choice } from '@millrace/node-kit/choice';
 import { credentialProperty } from '@millrace/node-kit/credential-property';
 import { checkedNode } from '@millrace/node-kit/define';
 import { Type } from 'typebox';
@@ -64,14 +65,12 @@ export const triggerEmail = checkedNode({
       default: '',
       'x-placeholder': 'Invoice',
     }),
-    after: Type.Unsafe<'seen' | 'move' | 'nothing'>({
-      type: 'string',
-      enum: ['seen', 'move', 'nothing'],
-      title: 'Afterwards',
-      description: 'What happens to a mail once its execution is stored.',
-      default: 'seen',
-      'x-labels': { seen: 'Mark as read', move: 'Move to a folder', nothing: 'Leave it as it is' },
-    }),
+    after: choice(
+      'Afterwards',
+      'What happens to a mail once its execution is stored.',
+      { seen: 'Mark as read', move: 'Move to a folder', nothing: 'Leave it as it is' },
+      { default: 'seen' },
+    ),
     move_to: Type.String({
       title: 'Move to',
       description: 'The folder that mails are moved to. It has to exist.',

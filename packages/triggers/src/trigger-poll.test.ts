@@ -1,11 +1,13 @@
-import { runNode } from '@millrace/node-kit/testing';
+import type { JsonObject, JsonValue } from '@millrace/engine';
+import { pollNode, runNode } from '@millrace/node-kit/testing';
+import { answer } from '@millrace/node-kit/testing-http';
 import { expect, test } from 'vitest';
-import { answered, pollWith } from './polling/testing.ts';
 import { triggerPoll } from './trigger-poll.ts';
 
 const url = 'https://api.example.com/orders';
-const poll = (config: object, body: Parameters<typeof answered>[0]) =>
-  pollWith(triggerPoll, { url, ...config }, answered(body));
+const answered = (body: JsonValue) => answer(JSON.stringify(body));
+const poll = (config: JsonObject, body: JsonValue) =>
+  pollNode(triggerPoll, { config: { url, ...config }, http: [answered(body)] });
 
 test('reads by GET, with the settings of a request and without a key for repeats', async () => {
   const config = {
@@ -33,7 +35,7 @@ test.each([
 });
 
 test('without a path, the id is the whole item, whatever the order of its members', async () => {
-  const ids = async (body: Parameters<typeof answered>[0]) => {
+  const ids = async (body: JsonValue) => {
     const { result } = await poll({ id_path: '' }, body);
     return result.kind === 'polled' ? result.items.map(({ id }) => id) : [];
   };
@@ -49,16 +51,16 @@ test('without a path, the id is the whole item, whatever the order of its member
 test.each([
   [
     'a status',
-    answered('', 503, { 'retry-after': '20' }),
+    answer('', { status: 503, headers: { 'retry-after': '20' } }),
     { code: 'http_status', retryable: true, retryAfterMs: 20_000 },
   ],
-  ['another status', answered('', 403), { code: 'http_status', retryable: false }],
-  ['text', answered('hello'), { code: 'invalid_response', retryable: false }],
+  ['another status', answer('', { status: 403 }), { code: 'http_status', retryable: false }],
+  ['text', answer('hello'), { code: 'invalid_response', retryable: false }],
   ['no list', answered({ id: 1 }), { code: 'invalid_response', retryable: false }],
   ['an empty id', answered([{ id: '' }]), { code: 'invalid_response', retryable: false }],
   ['an object as id', answered([{ id: {} }]), { code: 'invalid_response', retryable: false }],
 ])('fails for %s', async (_what, response, expected) => {
-  const { result } = await pollWith(triggerPoll, { url }, response);
+  const { result } = await pollNode(triggerPoll, { config: { url }, http: [response] });
   expect(result).toMatchObject({ kind: 'failure', ...expected });
 });
 

@@ -8,6 +8,7 @@ import {
   success,
 } from '@millrace/engine';
 import { message } from '@millrace/messages';
+import { choice } from '@millrace/node-kit/choice';
 import { checkedNode } from '@millrace/node-kit/define';
 import { isRetryable, isSuccess, readBody } from '@millrace/node-kit/http/answer';
 import { type HttpConfig, httpProperties } from '@millrace/node-kit/http/config';
@@ -53,14 +54,12 @@ export const triggerPoll = checkedNode({
       maxLength: 1_000,
       'x-placeholder': 'id',
     }),
-    order: Type.Unsafe<'listed' | 'reversed'>({
-      type: 'string',
-      enum: ['listed', 'reversed'],
-      title: 'Order of executions',
-      description: 'Reversed suits sources that list the newest item first.',
-      default: 'listed',
-      'x-labels': { listed: 'As listed', reversed: 'Reversed' },
-    }),
+    order: choice(
+      'Order of executions',
+      'Reversed suits sources that list the newest item first.',
+      { listed: 'As listed', reversed: 'Reversed' },
+      { default: 'listed' },
+    ),
     auth: httpProperties.auth,
     headers: {
       ...httpProperties.headers,

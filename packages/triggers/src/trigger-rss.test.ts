@@ -1,12 +1,16 @@
+import type { HttpResponse } from '@millrace/engine';
+import { pollNode } from '@millrace/node-kit/testing';
+import { answer } from '@millrace/node-kit/testing-http';
 import { expect, test } from 'vitest';
-import { answered, pollWith } from './polling/testing.ts';
 import { triggerRss } from './trigger-rss.ts';
 
 const url = 'https://tea.example.com/feed';
 const feed = (...items: string[]) =>
-  answered(`<rss version="2.0"><channel><title>Tea</title>${items.join('')}</channel></rss>`);
-const idsOf = async (response: ReturnType<typeof answered>) => {
-  const { result } = await pollWith(triggerRss, { url }, response);
+  answer(`<rss version="2.0"><channel><title>Tea</title>${items.join('')}</channel></rss>`, {
+    type: 'application/rss+xml',
+  });
+const idsOf = async (response: HttpResponse) => {
+  const { result } = await pollNode(triggerRss, { config: { url }, http: [response] });
   return result.kind === 'polled' ? result.items.map(({ id }) => id) : result.code;
 };
 
@@ -24,8 +28,12 @@ test('an item without an id has its address, or else its content', async () => {
 });
 
 test.each([
-  ['a page instead of a feed', answered('<html><body>Hello</body></html>'), 'invalid_data'],
-  ['a status', answered('', 404), 'http_status'],
+  [
+    'a page instead of a feed',
+    answer('<html><body>Hello</body></html>', { type: 'text/html' }),
+    'invalid_data',
+  ],
+  ['a status', answer('', { status: 404 }), 'http_status'],
 ])('fails for %s', async (_what, response, code) => {
   expect(await idsOf(response)).toBe(code);
 });

@@ -43,7 +43,7 @@ describe('trigger.schedule', () => {
     ['0 25 * * *', /Invalid value for hour: 25/],
     ['* * * * * * *', /: it has 7 fields; write five/],
     ['', /: it has 0 fields; write five/],
-    ['@reboot', /: there is no @reboot; there are @yearly, .*@hourly$/],
+    ['@reboot', /: @reboot is unknown; use one of @yearly, .*@hourly$/],
     ['0 24/2 * * *', /: Invalid value for hour: 24$/],
     ['0 25-3 * * *', /: Invalid value for hour: 25$/],
     ['0 22-25 * * *', /: Invalid value for hour: 25$/],

@@ -71,6 +71,11 @@ export function stringifyJson<Value extends JsonValue>(value: Value): JsonText<V
   return JSON.stringify(value) as JsonText<Value>;
 }
 
+/** A text as it is, anything else as JSON. */
+export function textOrJson(value: JsonValue): string {
+  return typeof value === 'string' ? value : stringifyJson(value);
+}
+
 /** Whether the value is a number that a double can't represent. */
 export function isRawNumber(value: unknown): value is RawJsonNumber {
   return JSON.isRawJSON(value);

@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url';
-import type { Flow } from '@millrace/engine';
+import type { Flow, JsonObject } from '@millrace/engine';
 import { createPerson, type TestPerson } from '@millrace/testing/admin';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, test } from 'vitest';
@@ -22,12 +22,15 @@ const ORDER = {
   ],
 };
 
+/** What the canvas keeps of a loop, and the service stores as it is. */
+const LOOP_SIZE = { width: 268, height: 160 };
+
 const node = (
   id: string,
   type: string,
   label: string,
   [x, y]: readonly [number, number],
-  config: object,
+  config: JsonObject,
 ) => ({
   id,
   type,
@@ -36,54 +39,52 @@ const node = (
 });
 
 /** Sums up an order line by line, and reports large ones to a host that doesn't respond. */
-const flowOf = (accountsUrl: string): Flow =>
-  ({
-    nodes: [
-      node('order', 'trigger.webhook', 'Order placed', [0, 130], {}),
-      {
-        ...node('lines', 'core.for_each', 'Every line', [220, 66], { items: '{{trigger.data.lines}}' }),
-        width: 268,
-        height: 160,
-      },
-      {
-        ...node('line', 'core.code', 'Price of the line', [44, 70], {
-          code: 'return { sum: input.quantity * input.price };',
-          input: { quantity: '{{item.quantity}}', price: '{{item.price}}' },
-        }),
-        parentId: 'lines',
-      },
-      node('total', 'core.code', 'Total', [530, 130], {
-        code: [
-          'const { lines } = input;',
-          '// What every line came to, in whole euros.',
-          'const total = lines.reduce((sum, { result }) => sum + result.sum, 0);',
-          'console.log(`${lines.length} lines: ${total} EUR`);',
-          'return { total };',
-        ].join('\n'),
-        input: { lines: '{{nodes.lines.output.items}}' },
+const flowOf = (accountsUrl: string): Flow => ({
+  nodes: [
+    node('order', 'trigger.webhook', 'Order placed', [0, 130], {}),
+    {
+      ...node('lines', 'core.for_each', 'Every line', [220, 66], { items: '{{trigger.data.lines}}' }),
+      ...LOOP_SIZE,
+    },
+    {
+      ...node('line', 'core.code', 'Price of the line', [44, 70], {
+        code: 'return { sum: input.quantity * input.price };',
+        input: { quantity: '{{item.quantity}}', price: '{{item.price}}' },
       }),
-      node('large', 'core.if', 'A large order?', [756, 130], {
-        conditions: [{ left: '{{nodes.total.output.result.total}}', operator: 'greater_than', right: 500 }],
+      parentId: 'lines',
+    },
+    node('total', 'core.code', 'Total', [530, 130], {
+      code: [
+        'const { lines } = input;',
+        '// What every line came to, in whole euros.',
+        'const total = lines.reduce((sum, { result }) => sum + result.sum, 0);',
+        'console.log(`${lines.length} lines: ${total} EUR`);',
+        'return { total };',
+      ].join('\n'),
+      input: { lines: '{{nodes.lines.output.items}}' },
+    }),
+    node('large', 'core.if', 'A large order?', [756, 130], {
+      conditions: [{ left: '{{nodes.total.output.result.total}}', operator: 'greater_than', right: 500 }],
+    }),
+    {
+      ...node('accounts', 'http.request', 'Tell accounts', [984, 60], {
+        method: 'POST',
+        url: accountsUrl,
+        body: { order: '{{trigger.data.number}}', total: '{{nodes.total.output.result.total}}' },
       }),
-      {
-        ...node('accounts', 'http.request', 'Tell accounts', [984, 60], {
-          method: 'POST',
-          url: accountsUrl,
-          body: { order: '{{trigger.data.number}}', total: '{{nodes.total.output.result.total}}' },
-        }),
-      },
-      node('thanks', 'core.set', 'Thank the customer', [984, 210], {
-        values: { text: 'Thank you, {{trigger.data.customer.name}}!' },
-      }),
-    ],
-    edges: [
-      { id: 'e1', source: 'order', target: 'lines' },
-      { id: 'e2', source: 'lines', target: 'total' },
-      { id: 'e3', source: 'total', target: 'large' },
-      { id: 'e4', source: 'large', sourceHandle: 'true', target: 'accounts' },
-      { id: 'e5', source: 'large', sourceHandle: 'false', target: 'thanks' },
-    ],
-  }) as unknown as Flow;
+    },
+    node('thanks', 'core.set', 'Thank the customer', [984, 210], {
+      values: { text: 'Thank you, {{trigger.data.customer.name}}!' },
+    }),
+  ],
+  edges: [
+    { id: 'e1', source: 'order', target: 'lines' },
+    { id: 'e2', source: 'lines', target: 'total' },
+    { id: 'e3', source: 'total', target: 'large' },
+    { id: 'e4', source: 'large', sourceHandle: 'true', target: 'accounts' },
+    { id: 'e5', source: 'large', sourceHandle: 'false', target: 'thanks' },
+  ],
+});
 
 let world: BrowserService;
 let person: TestPerson;

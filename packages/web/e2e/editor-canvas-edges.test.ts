@@ -233,7 +233,7 @@ test('JSON from a text editor is pasted; a mistake in it is reported with its po
   // A request as a curl command: its secret is offered as a credential, and isn't in the workflow.
   const url = 'https://api.example.com/orders';
   await paste(`curl '${url}' -H 'Authorization: Bearer s3cret' --json '{"a": 1}' -k`);
-  await page.getByText('Not taken over from the curl command: -k').waitFor();
+  await page.getByText('Left out of the curl command: -k').waitFor();
   const dialog = page.getByRole('dialog', { name: 'Add a credential' });
   await dialog.getByText('api.example.com', { exact: true }).waitFor();
   expect(await dialog.getByRole('textbox', { name: 'Token' }).inputValue()).toBe('s3cret');
@@ -258,7 +258,7 @@ test('JSON from a text editor is pasted; a mistake in it is reported with its po
   await paste(JSON.stringify({ nodes: [hook, set], connections, settings: { timezone: 'Asia/Tokyo' } }));
   await page.getByText('2 nodes of n8n imported').waitFor();
   await page
-    .getByText('This workflow keeps its own settings. Not taken over from what was pasted: Time zone')
+    .getByText('This workflow keeps its own settings. Left out of what was pasted: Time zone')
     .waitFor();
   await eventually(async () => (await draftOf(opened)).nodes.map(({ data }) => data?.label)).toContain(
     'Edit',

@@ -259,7 +259,7 @@ describe('one execution', () => {
 
   test('the timeline is zoomed and moved, by buttons and by keys', async () => {
     const { page } = await world.openFor(editor, `executions/${orders}`);
-    const bars = (node: string) => page.locator(`[data-lane="${node}"] [data-told]`);
+    const bars = (node: string) => page.locator(`[data-lane="${node}"] [data-tooltip]`);
     await bars('sum').waitFor();
     // Every iteration is drawn: the loop's three, within its frame.
     await expect.poll(() => bars('each').count()).toBe(4);

@@ -13,6 +13,7 @@ import {
   type NodeSignal,
   runAgain,
   success,
+  textOrJson,
 } from '@millrace/engine';
 import { message } from '@millrace/messages';
 import { inEnglish } from '@millrace/messages/english';
@@ -22,7 +23,7 @@ import { CALLBACK_GRACE_MS, expiryText } from '@millrace/node-kit/waits';
 import type { ModelConfig } from '../model/config.ts';
 import { callFailure } from '../model/failure.ts';
 import { type Recalled, recalledMessages, remember, withSummary } from '../model/memory.ts';
-import { limitOf, promptText, requestOf, withFiles } from '../model/request.ts';
+import { limitOf, requestOf, withFiles } from '../model/request.ts';
 import { presentUsage } from '../model/usage.ts';
 import type { ApprovalConfig } from './approval-config.ts';
 import { type PreparedCall, prepareCalls, questionOf, verdictOn } from './approvals.ts';
@@ -115,7 +116,7 @@ export function agentRequest(
   messages: readonly AiMessage[],
   limits: { readonly maxOutputTokens: number | null; readonly timeoutMs: number },
 ): ReturnType<typeof requestOf> {
-  const own = promptText(config.system);
+  const own = textOrJson(config.system);
   const rules = tools.length === 0 ? [] : [DATA_RULE];
   return requestOf(config, {
     system: withSummary([...(own === '' ? [] : [own]), ...rules].join('\n\n'), recalled),
@@ -130,7 +131,7 @@ export function openingsOf(
   config: Pick<AgentConfig, 'prompt'>,
   recalled: Recalled | null,
 ): readonly AiMessage[] {
-  return [...recalledMessages(recalled), { role: 'user', text: promptText(config.prompt) }];
+  return [...recalledMessages(recalled), { role: 'user', text: textOrJson(config.prompt) }];
 }
 
 function beginAgain(

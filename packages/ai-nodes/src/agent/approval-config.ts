@@ -1,5 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue, type NodeContext } from '@millrace/engine';
 import { type Message, message } from '@millrace/messages';
+import { choice } from '@millrace/node-kit/choice';
 import { requestProperty } from '@millrace/node-kit/http/send-request';
 import { notifyProperty } from '@millrace/node-kit/notices';
 import { DAY_S, timeoutProperty } from '@millrace/node-kit/waits';
@@ -10,19 +11,18 @@ const asked = { 'x-when': { approval: ['always', 'when'] } };
 /** Settings of a tool, or of all tools of a server. */
 export const approvalOfTool = {
   approval: Type.Optional(
-    Type.Enum(['never', 'always', 'when'], {
-      type: 'string',
-      title: 'Approval',
-      description: 'Whether a person has to approve a call before it is made.',
-      default: 'never',
-      'x-labels': { never: 'Never', always: 'Always', when: 'Under a condition' },
-    }),
+    choice(
+      'Approval',
+      'Whether a person has to approve a call before it is made.',
+      { never: 'Never', always: 'Always', when: 'Under a condition' },
+      { default: 'never' },
+    ),
   ),
   approval_when: Type.Optional(
     Type.String({
       title: 'Condition',
       description:
-        'A template with the arguments of the call, such as {{args.amount > 100}}. A person is asked unless it comes to false.',
+        'A template with the arguments of the call, such as {{args.amount > 100}}. A person is asked unless it evaluates to false.',
       default: '',
       'x-placeholder': '{{args.amount > 100}}',
       'x-when': { approval: ['when'] },

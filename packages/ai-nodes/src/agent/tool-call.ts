@@ -8,7 +8,7 @@ import {
   type NodeContext,
   RenderLimitError,
   ServiceError,
-  stringifyJson,
+  textOrJson,
 } from '@millrace/engine';
 import { sha256Hex } from '@millrace/node-kit/digest';
 import { type AgentTool, argumentsFault } from './tools.ts';
@@ -123,7 +123,7 @@ async function callKeyOf(
 
 /** Truncates a result that is too long for a model, with a note. */
 function cut(value: JsonValue, limit: number): JsonValue {
-  const text = typeof value === 'string' ? value : stringifyJson(value);
+  const text = textOrJson(value);
   if (text.length <= limit) return value;
   return `${text.slice(0, limit)}\n[cut: the result has ${text.length} characters, these are the first ${limit}]`;
 }

@@ -87,7 +87,7 @@ export async function askForValue(
         const failed = callFailure(error, isCapped);
         return {
           ...failed,
-          // The model was told what is wrong and couldn't mend it: another attempt would only cost as much again.
+          // The model was shown what is wrong and couldn't correct it: another attempt would only cost as much again.
           ...(isMisfit && question.repairs > 0 ? { retryable: false } : {}),
           consumedAiTokens: failed.consumedAiTokens + consumed,
         };

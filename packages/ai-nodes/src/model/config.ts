@@ -1,4 +1,5 @@
 import type { JsonObject, JsonValue } from '@millrace/engine';
+import { choice } from '@millrace/node-kit/choice';
 import { credentialProperty } from '@millrace/node-kit/credential-property';
 import { type Static, Type } from 'typebox';
 import { filesProperty } from './files.ts';
@@ -67,13 +68,12 @@ export const modelProperties = {
     'x-filled': true,
   }),
   files: filesProperty,
-  output: Type.Enum(['text', 'json'], {
-    type: 'string',
-    title: 'Answer',
-    description: 'json: the answer is a single value that matches the schema, in output.json.',
-    default: 'text',
-    'x-labels': { text: 'Text', json: 'JSON' },
-  }),
+  output: choice(
+    'Answer',
+    'json: the answer is a single value that matches the schema, in output.json.',
+    { text: 'Text', json: 'JSON' },
+    { default: 'text' },
+  ),
   schema: Type.Unsafe<JsonObject>({
     type: 'object',
     title: 'Schema',

@@ -1,12 +1,4 @@
-import {
-  type CredentialOf,
-  type Failure,
-  failure,
-  type JsonValue,
-  type NodeContext,
-  ServiceError,
-  stringifyJson,
-} from '@millrace/engine';
+import { type CredentialOf, type Failure, failure, type NodeContext, ServiceError } from '@millrace/engine';
 import { message } from '@millrace/messages';
 import { serviceFailure } from '@millrace/node-kit/service-failure';
 import { Type } from 'typebox';
@@ -22,7 +14,7 @@ export const dimensionsProperty = (marks: { readonly 'x-when'?: object } = {}) =
   Type.Union([Type.Integer({ minimum: 1, maximum: 4096 }), Type.Null()], {
     title: 'Dimensions',
     description:
-      'How many numbers a vector has. Fewer take less room and time, and find less. Not all models can be told. Empty: as many as the model makes.',
+      'How many numbers a vector has. Fewer take less room and time, and find less. Not all models support this. Empty: as many as the model makes.',
     default: null,
     ...marks,
   });
@@ -57,11 +49,6 @@ export type Embedded =
       readonly tokens: number;
     }
   | Failure;
-
-/** A text to be embedded as it is sent; values are written as JSON. */
-export function textToEmbed(value: JsonValue): string {
-  return typeof value === 'string' ? value : stringifyJson(value);
-}
 
 /** The first text that can't be sent. */
 export function unfitText(texts: readonly string[]): Failure | undefined {

@@ -5,9 +5,9 @@ import {
   type MemoryTurn,
   type NodeContext,
   ServiceError,
+  textOrJson,
 } from '@millrace/engine';
 import type { ModelConfig } from './config.ts';
-import { promptText } from './request.ts';
 
 const DAY_S = 86_400;
 
@@ -82,7 +82,7 @@ export async function remember(
 ): Promise<number> {
   if (recalled === null) return 0;
   const { key, stored } = recalled;
-  const turn = { user: promptText(config.prompt), assistant: answer };
+  const turn = { user: textOrJson(config.prompt), assistant: answer };
   // Several at once: a summary is a call of the model.
   const over = stored.length + 1 - config.memory_turns;
   const isDue = config.memory_summary && over >= Math.max(1, Math.floor(config.memory_turns / 2));

@@ -6,9 +6,8 @@ import {
   type CredentialOf,
   describeUnusableSchema,
   type JsonObject,
-  type JsonValue,
   type OpenFile,
-  stringifyJson,
+  textOrJson,
 } from '@millrace/engine';
 import { type Message, message } from '@millrace/messages';
 import { noCredential } from '@millrace/node-kit/credential-property';
@@ -22,7 +21,7 @@ const MODEL_NAME = /^[A-Za-z0-9](?:[\w:@+-]|[./](?=\w))*$/;
 export function problemOf(config: ModelConfig): Message | undefined {
   const problem = callProblemOf(config);
   if (problem !== undefined) return problem;
-  if (promptText(config.prompt).trim() === '') {
+  if (textOrJson(config.prompt).trim() === '') {
     return message('nodes.empty_prompt');
   }
   if (config.output !== 'json') return undefined;
@@ -34,11 +33,6 @@ export function problemOf(config: ModelConfig): Message | undefined {
 export function callProblemOf(config: Pick<CallConfig, 'credential_id' | 'model'>): Message | undefined {
   if (config.credential_id === 0) return noCredential('credential_id', ['ai']);
   return MODEL_NAME.test(config.model) ? undefined : message('nodes.wrong_model');
-}
-
-/** A prompt's text; other values are written as JSON. */
-export function promptText(value: JsonValue): string {
-  return typeof value === 'string' ? value : stringifyJson(value);
 }
 
 /** Tokens that may still be used. */

@@ -4,12 +4,12 @@ import {
   isJsonObject,
   type JsonObject,
   type JsonValue,
+  textOrJson,
   type VectorFilter,
   type VectorItem,
 } from '@millrace/engine';
 import { type Message, message } from '@millrace/messages';
 import { sha256Hex } from '@millrace/node-kit/digest';
-import { textToEmbed } from '../model/embed-texts.ts';
 
 /** An item to be stored; without a vector, one is made of its text. */
 export type GivenItem = VectorItem & { readonly vector: readonly number[] | null };
@@ -46,7 +46,7 @@ function readItem(value: JsonValue): ReadItem | undefined {
   const readVector = vector === null ? null : numbersIn(vector);
   return readVector === undefined
     ? undefined
-    : { key: readKey, text: textToEmbed(text), metadata: readMetadata, vector: readVector };
+    : { key: readKey, text: textOrJson(text), metadata: readMetadata, vector: readVector };
 }
 
 /** A list of numbers; undefined for anything else. */

@@ -1,10 +1,10 @@
 import type { Meters } from '@millrace/runtime/meters/meters';
 import type { StorageLimits } from '@millrace/service/settings';
 import type { Snapshots } from '@millrace/service/system/snapshot';
-import { type Metric, Registry } from 'prom-client';
-import { METRICS, type MetricName } from './catalogue.ts';
+import { AggregatorRegistry, Registry } from 'prom-client';
+import { METRICS } from './catalogue.ts';
 import { processMetrics } from './process-metrics.ts';
-import { type MetricSample, type PoolReading, takeSamples } from './samples.ts';
+import { type PoolReading, takeSamples } from './samples.ts';
 
 /** Prometheus gives up after 10 seconds by default. */
 const PATIENCE_MS = 2_000;
@@ -38,16 +38,12 @@ async function render(deps: MetricsPageDeps): Promise<string> {
   const { meters, pool, snapshots, limits, patienceMs = PATIENCE_MS } = deps;
   const reading = await snapshots.read(patienceMs);
   meters.rearrange(performance.now());
-  const registry = new Registry();
+  const metrics = [];
   for (const [name, values] of takeSamples(meters, pool, reading, limits)) {
-    registry.registerMetric(metricOf(name, values));
+    const { type, help } = METRICS[name];
+    metrics.push({ name, type, help, values, aggregator: 'first' });
   }
+  // How the library takes metrics that were counted elsewhere.
+  const registry = AggregatorRegistry.aggregate([metrics]);
   return `${await registry.metrics()}\n${await processMetrics().metrics()}`;
-}
-
-/** The library reads metrics by `get` only, but has no type for one with values of its own. */
-function metricOf(name: MetricName, values: readonly MetricSample[]): Metric {
-  const { type, help } = METRICS[name];
-  const metric = { name, get: async () => ({ name, type, help, values, aggregator: 'sum' }) };
-  return metric as unknown as Metric;
 }

@@ -1,7 +1,13 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { receiptOf } from '@millrace/api/public/executions/start-response';
 import type { PgDatabase } from '@millrace/database/pool';
-import { type JsonObject, type JsonSchema, jsonDepthExceeds, stringifyJson } from '@millrace/engine';
+import {
+  inputSchemaOf,
+  type JsonObject,
+  type JsonSchema,
+  jsonDepthExceeds,
+  stringifyJson,
+} from '@millrace/engine';
 import { ApiError, notFound } from '@millrace/errors/errors';
 import { insertAudit } from '@millrace/identity/audit/store';
 import { inEnglish } from '@millrace/messages/english';
@@ -167,8 +173,7 @@ async function schemaOf(
     findWorkflow(tx, organisationId, workflowId),
   );
   if (workflow === undefined) throw notFound('workflow');
-  const compiled = await plans.get(workflowId, workflow.version);
-  return compiled.kind === 'plan' ? compiled.plan.inputSchema : null;
+  return inputSchemaOf(await plans.get(workflowId, workflow.version));
 }
 
 function note(tally: Tally, before: number, results: readonly BatchResult[]): void {

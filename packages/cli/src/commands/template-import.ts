@@ -1,5 +1,5 @@
 import type { Queryable } from '@millrace/database/database';
-import { type JsonValue, stringifyJson } from '@millrace/engine';
+import { type JsonValue, textOrJson } from '@millrace/engine';
 import { registry } from '@millrace/nodes';
 import {
   findTemplate,
@@ -74,7 +74,7 @@ async function askForRest(
     if (settings.some(({ name }) => name === step.var)) continue;
     const value = variableValue(template, step);
     const isOpen = step.credential !== undefined && value === 0;
-    const shown = isOpen ? '' : typeof value === 'string' ? value : stringifyJson(value);
+    const shown = isOpen ? '' : textOrJson(value);
     const question = isOpen ? `${step.description}: its ID, or empty to set it later` : step.description;
     const answer = await changeOrKeep(question, shown, options);
     if (answer !== undefined) answers.push({ name: step.var, value: valueFrom(answer, value) });

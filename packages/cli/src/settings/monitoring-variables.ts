@@ -52,7 +52,7 @@ export const MONITORING_VARIABLES = {
     max: 1_000,
   }),
   MILLRACE_ALERTS_PER_HOUR: integer({
-    about: 'Alerts that one organisation gets in an hour; what happens beyond that is told by later ones',
+    about: 'Alerts that one organisation gets in an hour; anything beyond that is reported in later ones',
     fallback: '60',
     example: '20',
     min: 1,

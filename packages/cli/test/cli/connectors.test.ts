@@ -39,7 +39,7 @@ it('checks a file without a service', async () => {
   );
   const faulty = await run(['upload', '-', '--check'], text, null);
   expect(faulty.exitCode).toBe(1);
-  expect(faulty.stdout).toContain("/operations/0/request/path reads args.kind, which isn't there.");
+  expect(faulty.stdout).toContain("/operations/0/request/path reads args.kind, which doesn't exist.");
 });
 
 it('uploads, lists, updates and removes', async () => {

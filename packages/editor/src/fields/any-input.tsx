@@ -1,11 +1,17 @@
 import { Group, NativeSelect, Stack } from '@mantine/core';
-import { isJsonArray, isJsonObject, isRawNumber, type JsonValue, stringifyJson } from '@millrace/engine';
-import { readJson } from '@millrace/ui/components/read-json.ts';
+import { type FieldShape, isTemplate } from '@millrace/editor-model/field-shape.ts';
+import {
+  isJsonArray,
+  isJsonObject,
+  isRawNumber,
+  type JsonValue,
+  stringifyJson,
+  tryParseJson,
+} from '@millrace/engine';
 import { Hint } from '@millrace/ui/components/text.tsx';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { FieldComponent, InputProps } from '../form/field-props.ts';
-import { type FieldShape, isTemplate } from '../form/field-shape.ts';
 import { useForm, useTakesTemplates } from '../form/form-context.tsx';
 import { useAlternatives } from '../form/use-alternatives.ts';
 import { TemplateInput } from '../templates/template-input.tsx';
@@ -177,12 +183,12 @@ function converted(value: JsonValue | undefined, kind: Exclude<Kind, 'json'>): J
     case 'boolean':
       return text !== 'false';
     case 'list': {
-      const list = readJson(text);
+      const list = tryParseJson(text);
       if (list !== undefined && isJsonArray(list)) return list;
       return value === undefined || value === null || text === '{{}}' ? [] : [value];
     }
     case 'object': {
-      const object = readJson(text);
+      const object = tryParseJson(text);
       return object !== undefined && isJsonObject(object) ? object : {};
     }
     default:

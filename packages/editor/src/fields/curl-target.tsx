@@ -1,9 +1,9 @@
 import type { OfferedCredential } from '@millrace/editor-model/curl.ts';
+import type { NamedField } from '@millrace/editor-model/field-shape.ts';
 import { isCurl } from '@millrace/editor-model/pasted-text.ts';
 import type { JsonObject } from '@millrace/engine';
 import { type ClipboardEvent, type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { NamedField } from '../form/field-shape.ts';
 import { useForm } from '../form/form-context.tsx';
 import { PastedCredential } from './pasted-credential.tsx';
 

@@ -1,5 +1,6 @@
 import './field-frame.css';
 import { Box, Group, Input, Text } from '@mantine/core';
+import { showValue } from '@millrace/editor-model/known-values.ts';
 import type { JsonValue } from '@millrace/engine';
 import { IconButton } from '@millrace/ui/components/icon-button.tsx';
 import { Hint } from '@millrace/ui/components/text.tsx';
@@ -10,7 +11,6 @@ import { type ReactNode, useId } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useForm, useProblem } from '../form/form-context.tsx';
 import { useInsertTarget } from '../form/insert-target.ts';
-import { showValue } from '../form/known-values.ts';
 
 export interface FieldFrameProps {
   label: string;

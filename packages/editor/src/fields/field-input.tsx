@@ -1,9 +1,9 @@
 import { Select, Switch, Textarea, TextInput } from '@mantine/core';
+import type { FieldShape, Schema } from '@millrace/editor-model/field-shape.ts';
 import type { JsonValue } from '@millrace/engine';
 import { Code } from '@millrace/ui/components/code.tsx';
 import { useTranslation } from 'react-i18next';
 import type { FieldComponent, InputProps } from '../form/field-props.ts';
-import type { FieldShape, Schema } from '../form/field-shape.ts';
 import { useForm, useTakesTemplates } from '../form/form-context.tsx';
 import { CronInput } from '../schedule/cron-input.tsx';
 import { MomentInput, TimeZoneInput } from '../schedule/moment-input.tsx';

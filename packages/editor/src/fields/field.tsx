@@ -1,10 +1,16 @@
 import { Paper, Skeleton } from '@mantine/core';
+import {
+  type FieldShape,
+  initialOf,
+  isTemplate,
+  isTextVariant,
+  shapeOf,
+} from '@millrace/editor-model/field-shape.ts';
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue } from '@millrace/engine';
 import { lazyPart } from '@millrace/ui/components/lazy-part.tsx';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { FieldComponent, FieldProps } from '../form/field-props.ts';
-import { type FieldShape, initialOf, isTemplate, isTextVariant, shapeOf } from '../form/field-shape.ts';
 import { useForm, useTakesTemplates } from '../form/form-context.tsx';
 import { useAlternatives } from '../form/use-alternatives.ts';
 import { TemplateInput } from '../templates/template-input.tsx';

@@ -1,11 +1,5 @@
 import { Collapse, Group, Stack, Text, UnstyledButton } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
-import { type JsonObject, type JsonValue, joinPointer } from '@millrace/engine';
-import { Hint } from '@millrace/ui/components/text.tsx';
-import { ChevronRight } from 'lucide-react';
-import type { ReactNode } from 'react';
-import { useTranslation } from 'react-i18next';
-import { type FieldComponent, withMember } from '../form/field-props.ts';
 import {
   applies,
   type FieldShape,
@@ -13,9 +7,15 @@ import {
   type Schema,
   shapeOf,
   withLanguage,
-} from '../form/field-shape.ts';
+} from '@millrace/editor-model/field-shape.ts';
+import { summaryOf } from '@millrace/editor-model/section-summary.ts';
+import { type JsonObject, type JsonValue, joinPointer } from '@millrace/engine';
+import { Hint } from '@millrace/ui/components/text.tsx';
+import { ChevronRight } from 'lucide-react';
+import type { ReactNode } from 'react';
+import { useTranslation } from 'react-i18next';
+import { type FieldComponent, withMember } from '../form/field-props.ts';
 import { type FormContextValue, hasProblemBelow, useForm } from '../form/form-context.tsx';
-import { summaryOf } from '../form/section-summary.ts';
 import { areOfRequest, CurlTarget } from './curl-target.tsx';
 import { OptionField } from './option-field.tsx';
 

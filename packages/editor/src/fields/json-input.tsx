@@ -1,6 +1,5 @@
-import { type JsonValue, stringifyJson } from '@millrace/engine';
+import { type JsonValue, stringifyJson, tryParseJson } from '@millrace/engine';
 import { Code } from '@millrace/ui/components/code.tsx';
-import { readJson } from '@millrace/ui/components/read-json.ts';
 import { FieldError } from '@millrace/ui/components/text.tsx';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
@@ -30,7 +29,7 @@ export function JsonInput({
   }
   const change = (next: string) => {
     setText(next);
-    const read = readJson(next);
+    const read = tryParseJson(next);
     // While typing, the editor marks invalid JSON.
     if (read !== undefined || next.trim() === '') onChange(read);
   };
@@ -51,6 +50,6 @@ export function JsonInput({
 
 function canonical(text: string): string | null {
   if (text.trim() === '') return '';
-  const value = readJson(text);
+  const value = tryParseJson(text);
   return value === undefined ? null : stringifyJson(value);
 }

@@ -1,11 +1,11 @@
 import { ActionIcon, Group, Paper, Select, Stack } from '@mantine/core';
+import { initialOf, type NamedField, type Schema, shapeOf } from '@millrace/editor-model/field-shape.ts';
 import { isJsonObject, type JsonObject, type JsonValue, joinPointer } from '@millrace/engine';
 import { FieldError } from '@millrace/ui/components/text.tsx';
 import { ArrowDown, ArrowUp, Trash2 } from 'lucide-react';
 import { useEffect, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
 import { type FieldComponent, type FieldProps, withMember } from '../form/field-props.ts';
-import { initialOf, type NamedField, type Schema, shapeOf } from '../form/field-shape.ts';
 import { useForm, useProblem } from '../form/form-context.tsx';
 import { moveItem } from '../form/move-item.ts';
 import { AddButton } from './member-buttons.tsx';

@@ -1,8 +1,8 @@
 import { Group, Paper, Stack } from '@mantine/core';
+import { initialOf, type Schema, shapeOf } from '@millrace/editor-model/field-shape.ts';
 import { type JsonObject, joinPointer } from '@millrace/engine';
 import { useTranslation } from 'react-i18next';
 import { type FieldComponent, withMember } from '../form/field-props.ts';
-import { initialOf, type Schema, shapeOf } from '../form/field-shape.ts';
 import { AddButton, freeName, RemoveMemberButton } from './member-buttons.tsx';
 import { MemberName } from './member-name.tsx';
 import { useAddedFocus } from './use-added-focus.ts';

@@ -1,6 +1,5 @@
 import { isTable } from '@millrace/editor-model/pasted-text.ts';
-import { isJsonArray, type JsonValue } from '@millrace/engine';
-import { readJson } from '@millrace/ui/components/read-json.ts';
+import { isJsonArray, type JsonValue, tryParseJson } from '@millrace/engine';
 import type { ClipboardEvent, ReactNode } from 'react';
 import { useForm } from '../form/form-context.tsx';
 
@@ -51,7 +50,7 @@ function textOf(event: ClipboardEvent): string {
 function readList(text: string): readonly JsonValue[] | null {
   const trimmed = text.trim();
   if (!trimmed.startsWith('[') || !trimmed.endsWith(']')) return null;
-  const value = readJson(trimmed);
+  const value = tryParseJson(trimmed);
   return value !== undefined && isJsonArray(value) && value.length > 0 ? value : null;
 }
 

@@ -3,6 +3,7 @@ import '@millrace/ui/i18n/parts/forms.ts';
 import './tool-cards.css';
 import { Combobox, Group, Paper, Stack, Text, UnstyledButton } from '@mantine/core';
 import { aboutNode } from '@millrace/editor-model/about-node.ts';
+import { type FieldShape, type Schema, shapeOf } from '@millrace/editor-model/field-shape.ts';
 import { findTypes } from '@millrace/editor-model/find-types.ts';
 import { kindClass } from '@millrace/editor-model/node-classes.ts';
 import { isJsonObject, type JsonObject, type JsonValue, joinPointer } from '@millrace/engine';
@@ -15,7 +16,6 @@ import { type KeyboardEvent, type ReactNode, useEffect, useRef, useState } from 
 import { useTranslation } from 'react-i18next';
 import { NodeIcon } from '../canvas/node-icon.tsx';
 import type { FieldComponent } from '../form/field-props.ts';
-import { type FieldShape, type Schema, shapeOf } from '../form/field-shape.ts';
 import { useForm } from '../form/form-context.tsx';
 import { moveItem } from '../form/move-item.ts';
 import { addTool, toolOf } from '../form/tools.ts';

@@ -1,8 +1,4 @@
 import { Paper, SegmentedControl, Select, Stack } from '@mantine/core';
-import { isJsonObject, type JsonValue } from '@millrace/engine';
-import { Hint } from '@millrace/ui/components/text.tsx';
-import { useTranslation } from 'react-i18next';
-import type { FieldComponent } from '../form/field-props.ts';
 import {
   type FieldShape,
   initialOf,
@@ -10,7 +6,11 @@ import {
   shapeOf,
   type Variant,
   variantOf,
-} from '../form/field-shape.ts';
+} from '@millrace/editor-model/field-shape.ts';
+import { isJsonObject, type JsonValue } from '@millrace/engine';
+import { Hint } from '@millrace/ui/components/text.tsx';
+import { useTranslation } from 'react-i18next';
+import type { FieldComponent } from '../form/field-props.ts';
 import { useForm } from '../form/form-context.tsx';
 import { useAlternatives } from '../form/use-alternatives.ts';
 import { GroupFields } from './group-fields.tsx';

@@ -1,6 +1,6 @@
+import type { Schema } from '@millrace/editor-model/field-shape.ts';
 import type { JsonObject, JsonValue } from '@millrace/engine';
 import type { ComponentType, ReactNode } from 'react';
-import type { Schema } from './field-shape.ts';
 
 export interface FieldProps {
   readonly schema: Schema;

@@ -1,9 +1,9 @@
 import type { NodeType } from '@millrace/editor-model/editor-state.ts';
+import type { Schema } from '@millrace/editor-model/field-shape.ts';
+import type { DataSource, PathHint, Preview } from '@millrace/editor-model/known-values.ts';
 import { type Said, translateMessage } from '@millrace/ui/i18n/translate-message.ts';
 import { createContext, useContext } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { Schema } from './field-shape.ts';
-import type { DataSource, PathHint, Preview } from './known-values.ts';
 
 /** A problem with a value of the form. */
 export type FormProblem = Said & { readonly pointer: string };

@@ -1,8 +1,8 @@
 import type { NodeType } from '@millrace/editor-model/editor-state.ts';
+import type { Schema } from '@millrace/editor-model/field-shape.ts';
 import type { JsonObject } from '@millrace/engine';
 import { nodes } from '@millrace/nodes';
 import { describe, expect, test } from 'vitest';
-import type { Schema } from './field-shape.ts';
 import { addTool, toolOf } from './tools.ts';
 
 function schemaOf(wanted: string): JsonObject {

@@ -1,5 +1,5 @@
+import { initialOf, type Schema, shapeOf } from '@millrace/editor-model/field-shape.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '@millrace/engine';
-import { initialOf, type Schema, shapeOf } from './field-shape.ts';
 import type { FormContextValue } from './form-context.tsx';
 
 /** What a card shows of a tool, whatever its value holds. */

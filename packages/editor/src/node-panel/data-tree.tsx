@@ -1,5 +1,6 @@
 import { ActionIcon, Group, Text, TextInput, UnstyledButton } from '@mantine/core';
 import { titleOf } from '@millrace/editor-model/flow-value.ts';
+import { type DataSource, membersOf, type PathHint, showValue } from '@millrace/editor-model/known-values.ts';
 import { useEditorState } from '@millrace/editor-model/store.ts';
 import { isJsonArray, isJsonObject, type JsonValue } from '@millrace/engine';
 import { Hint, Muted } from '@millrace/ui/components/text.tsx';
@@ -8,7 +9,6 @@ import { type DragEvent, useContext, useMemo, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useForm } from '../form/form-context.tsx';
 import { InsertTargetContext } from '../form/insert-target.ts';
-import { type DataSource, membersOf, type PathHint, showValue } from '../form/known-values.ts';
 
 /** Rows that are open at first; what is deeper opens on a click. */
 const FIRST_ROWS = 60;

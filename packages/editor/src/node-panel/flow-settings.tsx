@@ -1,6 +1,7 @@
 import '@millrace/ui/i18n/parts/editor.ts';
 import '@millrace/ui/i18n/parts/forms.ts';
 import { Stack } from '@mantine/core';
+import type { Schema } from '@millrace/editor-model/field-shape.ts';
 import { useEditorState } from '@millrace/editor-model/store.ts';
 import { isJsonObject, type JsonValue, ON_LIMIT, PRIORITIES } from '@millrace/engine';
 import { Muted } from '@millrace/ui/components/text.tsx';
@@ -9,7 +10,6 @@ import { useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Field } from '../fields/field.tsx';
 import { withMember } from '../form/field-props.ts';
-import type { Schema } from '../form/field-shape.ts';
 import { FormContext, type FormContextValue } from '../form/form-context.tsx';
 import { SETTING_NAMES, type SettingName } from './setting-names.ts';
 

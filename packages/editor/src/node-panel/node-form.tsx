@@ -2,13 +2,13 @@ import '@millrace/ui/i18n/parts/template-messages.ts';
 import { isWhole, type KnownType } from '@millrace/editor-model/editor-state.ts';
 import { withoutNode } from '@millrace/editor-model/problem-text.ts';
 import { useEditorState } from '@millrace/editor-model/store.ts';
+import { listHints, listSources, previewOf } from '@millrace/editor-model/template-scope.ts';
 import type { FlowNode, JsonObject, JsonValue } from '@millrace/engine';
 import { loadFilters } from '@millrace/templates/template-filters-page';
 import { loadPatternEngine } from '@millrace/values/pattern-engine-page';
 import { type ReactNode, useCallback, useMemo, useState } from 'react';
 import { FormContext, type FormContextValue } from '../form/form-context.tsx';
 import { createInsertTargets, InsertTargetContext } from '../form/insert-target.ts';
-import { listHints, listSources, previewOf } from '../form/template-scope.ts';
 import { useKnownOutputs } from '../pins/use-known-outputs.ts';
 import { loadTemplateEditor } from '../templates/template-input.tsx';
 

@@ -23,6 +23,7 @@ import {
   Tooltip,
 } from '@mantine/core';
 import { isWhole, type NodeType } from '@millrace/editor-model/editor-state.ts';
+import { shapeOf } from '@millrace/editor-model/field-shape.ts';
 import { problemText } from '@millrace/editor-model/problem-text.ts';
 import { useEditor, useEditorState } from '@millrace/editor-model/store.ts';
 import type { FlowNode, JsonObject } from '@millrace/engine';
@@ -39,7 +40,6 @@ import { TriggerLines } from '../canvas/node-menu-items.tsx';
 import { needsConnectors, useWholeTypes } from '../canvas/use-connectors.ts';
 import { Field } from '../fields/field.tsx';
 import { GroupFields } from '../fields/group-fields.tsx';
-import { shapeOf } from '../form/field-shape.ts';
 import { focusFirstEmpty, WHOLE_FORM } from '../form/first-empty.ts';
 import { SchedulePreview } from '../schedule/schedule-preview.tsx';
 import { NodeForm, type NodeFormProps } from './node-form.tsx';

@@ -8,7 +8,7 @@ import { useEvents } from '@millrace/ui/api/events.ts';
 import { useOrg, useRole, useWorkflowId } from '@millrace/ui/api/me.ts';
 import { endpointKey, endpointQuery } from '@millrace/ui/api/query.ts';
 import { CopyIcon } from '@millrace/ui/components/copy.tsx';
-import { ConfirmDialog } from '@millrace/ui/components/form-dialog.tsx';
+import { ConfirmChange } from '@millrace/ui/components/form-dialog.tsx';
 import { JsonViewer } from '@millrace/ui/components/json-viewer.tsx';
 import { notifyDone, notifyWarning } from '@millrace/ui/components/notify.ts';
 import { ErrorState } from '@millrace/ui/components/states.tsx';
@@ -261,18 +261,6 @@ function Arrived({ sample }: { sample: Sample }) {
 export function Regenerate({ params }: WorkflowParams) {
   const { t } = useTranslation();
   const [isAsking, setIsAsking] = useState(false);
-  const regenerate = useChange(
-    () => call('POST /orgs/:org/workflows/:id/webhook/regenerate', { params, body: {} }),
-    {
-      done: t('forms.regenerated'),
-      refreshes: [
-        'GET /orgs/:org/workflows/:id/webhook',
-        'GET /orgs/:org/workflows/:id/form',
-        'GET /orgs/:org/workflows/:id/chat',
-      ],
-      onSuccess: () => setIsAsking(false),
-    },
-  );
   return (
     <>
       <Button
@@ -284,16 +272,21 @@ export function Regenerate({ params }: WorkflowParams) {
       >
         {t('forms.regenerate')}
       </Button>
-      <ConfirmDialog
+      <ConfirmChange
         isOpen={isAsking}
         title={t('forms.regenerate')}
         action={t('forms.regenerateAction')}
-        isBusy={regenerate.isPending}
-        onConfirm={() => regenerate.mutate()}
+        change={() => call('POST /orgs/:org/workflows/:id/webhook/regenerate', { params, body: {} })}
+        done={t('forms.regenerated')}
+        refreshes={[
+          'GET /orgs/:org/workflows/:id/webhook',
+          'GET /orgs/:org/workflows/:id/form',
+          'GET /orgs/:org/workflows/:id/chat',
+        ]}
         onClose={() => setIsAsking(false)}
       >
         {t('forms.regenerateAbout')}
-      </ConfirmDialog>
+      </ConfirmChange>
     </>
   );
 }

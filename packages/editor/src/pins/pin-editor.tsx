@@ -1,7 +1,6 @@
 import { Button, Group, Stack } from '@mantine/core';
-import { isJsonObject, type JsonObject } from '@millrace/engine';
+import { isJsonObject, type JsonObject, tryParseJson } from '@millrace/engine';
 import { Code } from '@millrace/ui/components/code.tsx';
-import { readJson } from '@millrace/ui/components/read-json.ts';
 import { FieldError, Hint } from '@millrace/ui/components/text.tsx';
 import { PinOff } from 'lucide-react';
 import { useState } from 'react';
@@ -70,6 +69,6 @@ export function PinEditor({
 }
 
 function readObject(text: string): JsonObject | null {
-  const value = readJson(text);
+  const value = tryParseJson(text);
   return value !== undefined && isJsonObject(value) ? value : null;
 }

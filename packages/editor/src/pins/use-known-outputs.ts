@@ -1,4 +1,5 @@
 import type { ExecutionDetail, NodeRunDetail } from '@millrace/admin-api';
+import { upstreamOf } from '@millrace/editor-model/flow-scope.ts';
 import { own } from '@millrace/editor-model/flow-value.ts';
 import { useEditorState } from '@millrace/editor-model/store.ts';
 import type { JsonObject } from '@millrace/engine';
@@ -6,7 +7,6 @@ import { useOrg, useWorkflowId } from '@millrace/ui/api/me.ts';
 import { endpointQuery } from '@millrace/ui/api/query.ts';
 import { useQueries, useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
-import { upstreamOf } from '../form/flow-scope.ts';
 
 /** Larger outputs take too long to load for what they add about the shape. */
 const MAX_OUTPUT_CHARS = 200_000;

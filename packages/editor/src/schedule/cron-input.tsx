@@ -1,6 +1,4 @@
 import { Checkbox, Code, Group, NumberInput, Select, Stack, TextInput } from '@mantine/core';
-import { useState } from 'react';
-import { useTranslation } from 'react-i18next';
 import {
   type CronPattern,
   cronOf,
@@ -8,7 +6,9 @@ import {
   type PatternKind,
   patternOf,
   startOf,
-} from './cron-pattern.ts';
+} from '@millrace/editor-model/cron-pattern.ts';
+import { useState } from 'react';
+import { useTranslation } from 'react-i18next';
 import type { HelperProps } from './moment-input.tsx';
 
 /** Builds a cron expression from common patterns, with free input for experts. */

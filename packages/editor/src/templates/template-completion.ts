@@ -6,9 +6,9 @@ import {
   pickedCompletion,
 } from '@codemirror/autocomplete';
 import type { EditorState, TransactionSpec } from '@codemirror/state';
+import { membersOf, type PathHint, type Preview, showValue } from '@millrace/editor-model/known-values.ts';
 import { FILTERS, isJsonArray, listTemplates } from '@millrace/engine';
 import { loadFilters } from '@millrace/templates/template-filters-page';
-import { membersOf, type PathHint, type Preview, showValue } from '../form/known-values.ts';
 
 // What is offered is every filter.
 await loadFilters();

@@ -10,11 +10,11 @@ import {
   ViewPlugin,
   type ViewUpdate,
 } from '@codemirror/view';
+import type { PathHint, Preview } from '@millrace/editor-model/known-values.ts';
 import { type TextRange, useCodeView } from '@millrace/ui/components/use-code-view.ts';
 import { type RefObject, useContext, useEffect, useMemo, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
 import { type InsertTarget, InsertTargetContext, type InsertTargets } from '../form/insert-target.ts';
-import type { PathHint, Preview } from '../form/known-values.ts';
 import { oneLine } from '../form/one-line.ts';
 import { completionsAt, insertPath, listMarks } from './template-completion.ts';
 

@@ -1,5 +1,5 @@
 import type { NodeRunDetail, NodeSummary } from '@millrace/admin-api';
-import { loopsAround } from '@millrace/editor/form/flow-scope.ts';
+import { loopsAround } from '@millrace/editor-model/flow-scope.ts';
 import {
   type Flow,
   type FlowNode,

@@ -1,12 +1,11 @@
 import '@millrace/ui/i18n/parts/executions.ts';
 import { Alert, Button, Group, Modal, Stack, Text } from '@mantine/core';
 import type { ExecutionDetail } from '@millrace/admin-api';
-import type { JsonValue } from '@millrace/engine';
+import { type JsonValue, tryParseJson } from '@millrace/engine';
 import { ApiProblem, call } from '@millrace/ui/api/client.ts';
 import { useOrg } from '@millrace/ui/api/me.ts';
 import { Code } from '@millrace/ui/components/code.tsx';
 import { findJsonPlace } from '@millrace/ui/components/json-place.ts';
-import { readJson } from '@millrace/ui/components/read-json.ts';
 import { Muted } from '@millrace/ui/components/text.tsx';
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -26,7 +25,7 @@ export function RerunDialog({
   const org = useOrg();
   const first = JSON.stringify(detail.input_data, null, 2);
   const [text, setText] = useState(first);
-  const input = readJson(text);
+  const input = tryParseJson(text);
   const start = useMutation({
     mutationFn: (input: JsonValue) =>
       call('POST /orgs/:org/executions/:execution/rerun', {

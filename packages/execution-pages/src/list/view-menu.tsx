@@ -3,7 +3,7 @@ import type { ExecutionView } from '@millrace/admin-api';
 import { call } from '@millrace/ui/api/client.ts';
 import { useOrg, useRole } from '@millrace/ui/api/me.ts';
 import { endpointQuery } from '@millrace/ui/api/query.ts';
-import { ConfirmDialog, FormDialog } from '@millrace/ui/components/form-dialog.tsx';
+import { ConfirmChange, FormDialog } from '@millrace/ui/components/form-dialog.tsx';
 import { useChange } from '@millrace/ui/components/use-change.ts';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
@@ -157,20 +157,17 @@ function SaveDialog({ search, onClose }: { search: ListSearch; onClose: () => vo
 function DeleteDialog({ view, onClose }: { view: ExecutionView; onClose: () => void }) {
   const { t } = useTranslation();
   const org = useOrg();
-  const remove = useChange(
-    () => call('DELETE /orgs/:org/execution-views/:view', { params: { org, view: view.id } }),
-    { refreshes: [LIST], done: t('runs.views.deleted', { name: view.name }), onSuccess: onClose },
-  );
   return (
-    <ConfirmDialog
+    <ConfirmChange
       title={t('runs.views.deleteTitle', { name: view.name })}
       action={t('runs.views.deleteAction')}
-      isBusy={remove.isPending}
-      onConfirm={() => remove.mutate()}
+      change={() => call('DELETE /orgs/:org/execution-views/:view', { params: { org, view: view.id } })}
+      done={t('runs.views.deleted', { name: view.name })}
+      refreshes={[LIST]}
       onClose={onClose}
     >
       {view.is_shared ? t('runs.views.deleteShared') : t('runs.views.deleteText')}
-    </ConfirmDialog>
+    </ConfirmChange>
   );
 }
 

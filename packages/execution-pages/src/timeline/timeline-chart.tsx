@@ -46,7 +46,7 @@ export function TimelineChart({
         data-tokens={tokens > 0 || undefined}
         onKeyDown={view.onKeyDown}
         onMouseMove={(event) => {
-          const text = (event.target as HTMLElement).dataset.told;
+          const text = (event.target as HTMLElement).dataset.tooltip;
           setHover(text === undefined ? null : { text, x: event.clientX, y: event.clientY });
         }}
         onMouseLeave={() => setHover(null)}

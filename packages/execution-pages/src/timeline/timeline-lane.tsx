@@ -119,7 +119,7 @@ function BarMark({ bar, scale, node }: { bar: Bar; scale: Scale; node: NodeSumma
       className={classes.bar}
       data-kind={isFrame ? 'frame' : bar.kind}
       data-state={stateOf(bar, node)}
-      data-told={describe(t, bar, i18n.language)}
+      data-tooltip={describe(t, bar, i18n.language)}
       style={{ left: `min(${left}%, calc(100% - 3px))`, width: `${width}%` }}
     />
   );

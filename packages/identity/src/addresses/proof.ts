@@ -1,4 +1,5 @@
 import type { Queryable } from '@millrace/database/database';
+import { takeLock } from '@millrace/database/locks';
 import { revokeKeysOfAccount } from '../api-keys/keys.ts';
 import type { AuditActor, AuditOrigin } from '../audit/store.ts';
 import { endInvitationsBy } from '../invitations/ending.ts';
@@ -8,8 +9,8 @@ import { removeSecondFactor } from '../users/second-factor-store.ts';
 import { markEmailVerified, setPasswordHash, type UserRow } from '../users/store.ts';
 
 /** Locks an address until the transaction ends, so that nobody else decides what it grants: accounts, memberships, proofs. */
-export async function lockAddress(tx: Queryable, email: string): Promise<void> {
-  await tx.query(`SELECT pg_advisory_xact_lock(hashtextextended('millrace address ' || $1, 0))`, [email]);
+export function lockAddress(tx: Queryable, email: string): Promise<void> {
+  return takeLock(tx, `address ${email}`);
 }
 
 /** Whether the account's address has never been proved to be its owner's. */

@@ -8,14 +8,6 @@ const ENTRY_COLUMNS = `a.id, a.organisation_id,
   a.member_id, a.api_key_id, a.source_ip, a.request_id, a.repeat_key, a.repeats,
   to_char(a.last_occurred_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS last_occurred_at, a.details`;
 
-/** Held until the end of the transaction; false if another process seals. */
-export async function trySealLock(tx: Queryable): Promise<boolean> {
-  const [row] = await tx.query<{ locked: boolean }>(
-    `SELECT pg_try_advisory_xact_lock(hashtextextended('millrace audit seal', 0)) AS locked`,
-  );
-  return row?.locked === true;
-}
-
 /** Asked without a transaction, because mostly there is nothing to seal. */
 export async function hasSealable(db: Queryable): Promise<boolean> {
   const [row] = await db.query<{ found: boolean }>(
@@ -184,15 +176,6 @@ export async function listVanished(tx: Queryable, organisationId: number, limit:
     [organisationId, limit],
   );
   return rows.map((row) => row.entry_id);
-}
-
-/** Held until the end of the transaction; false if another process verifies this chain. */
-export async function tryVerifyLock(tx: Queryable, organisationId: number): Promise<boolean> {
-  const [row] = await tx.query<{ locked: boolean }>(
-    `SELECT pg_try_advisory_xact_lock(hashtextextended('millrace audit verify', $1)) AS locked`,
-    [organisationId],
-  );
-  return row?.locked === true;
 }
 
 /** Chains that weren't verified for so long. */

@@ -1,4 +1,5 @@
 import type { Database } from '@millrace/database/database';
+import { tryLock } from '@millrace/database/locks';
 import { type ChainHead, chainHash } from './chain.ts';
 import {
   type ChainEnd,
@@ -8,7 +9,6 @@ import {
   listSealable,
   lockChains,
   type Seal,
-  trySealLock,
 } from './chain-store.ts';
 
 /** Entries sealed by one transaction. */
@@ -42,7 +42,7 @@ export async function sealAuditLog(
 
 async function sealBatch(db: Database, limit: number): Promise<{ count: number; heads: ChainHead[] }> {
   return db.transaction(async (tx) => {
-    if (!(await trySealLock(tx))) return { count: 0, heads: [] };
+    if (!(await tryLock(tx, 'audit seal'))) return { count: 0, heads: [] };
     const entries = await listSealable(tx, limit);
     if (entries.length === 0) return { count: 0, heads: [] };
     const organisationIds = [...new Set(entries.map((entry) => entry.organisation_id))];

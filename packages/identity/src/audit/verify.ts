@@ -1,4 +1,5 @@
 import type { Database, Queryable } from '@millrace/database/database';
+import { tryLock } from '@millrace/database/locks';
 import type { ChainHead } from './chain.ts';
 import {
   countAdded,
@@ -7,7 +8,6 @@ import {
   listAdded,
   listSealsAbove,
   listVanished,
-  tryVerifyLock,
 } from './chain-store.ts';
 import { ChainWalk, MOST_LISTED, type Verification } from './chain-walk.ts';
 
@@ -30,7 +30,7 @@ export async function verifyAuditLog(
 ): Promise<Verification | null> {
   return db.transaction(async (tx) => {
     await tx.query('SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY');
-    if (!(await tryVerifyLock(tx, organisationId))) return null;
+    if (!(await tryLock(tx, 'audit verify', organisationId))) return null;
     const walk = new ChainWalk(organisationId, await findChain(tx, organisationId), heads);
     for (let from: number | null = walk.position; from !== null; ) {
       const rows = await listSealsAbove(tx, organisationId, from, BATCH);

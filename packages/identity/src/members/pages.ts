@@ -1,5 +1,6 @@
 import type { Role } from '@millrace/admin-api';
 import type { Queryable } from '@millrace/database/database';
+import { takeLock } from '@millrace/database/locks';
 import { queryRow } from '@millrace/database/query-row';
 
 /** A member with details of the account with the same address. */
@@ -55,8 +56,8 @@ function selectMembers(
 }
 
 /** Locks role removals until the transaction ends, so that the last two administrators can't both leave at once. */
-export async function lockRoles(tx: Queryable): Promise<void> {
-  await tx.query(`SELECT pg_advisory_xact_lock(hashtextextended('millrace roles', 0))`);
+export function lockRoles(tx: Queryable): Promise<void> {
+  return takeLock(tx, 'roles');
 }
 
 /** Whether anyone besides this member could administer the organisation, and anyone the service. */

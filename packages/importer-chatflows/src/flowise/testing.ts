@@ -8,12 +8,12 @@ export type Sketch = {
 /** A flow of agents of Flowise. A link is `from > to` or `from.output > to`. */
 export function agentflow(nodes: Sketch, links: readonly string[]): JsonObject {
   return {
-    nodes: Object.entries(nodes).map(([id, [kind, inputs = {}, parent]], index) => ({
+    nodes: Object.entries(nodes).map(([id, [kind, inputs = {}, parent = null]], index) => ({
       id,
       type: kind === 'iteration' ? 'iteration' : 'agentFlow',
       position: { x: index * 300, y: 0 },
       data: { id, label: id, name: `${kind}Agentflow`, category: 'Agent Flows', inputs },
-      ...(parent === undefined ? {} : { parentNode: parent }),
+      parentNode: parent,
     })),
     edges: links.map((link, index) => {
       const [from = '', target = ''] = link.split(' > ');
@@ -21,7 +21,7 @@ export function agentflow(nodes: Sketch, links: readonly string[]): JsonObject {
       const handles = { sourceHandle: `${source}-output-${output}`, targetHandle: target };
       return { id: String(index), source, target, type: 'agentFlow', ...handles };
     }),
-  } as unknown as JsonObject;
+  };
 }
 
 /** A flow of components of Flowise. A link is `part > component.input`. */

@@ -1,5 +1,6 @@
 import { HTTP_CREDENTIAL_TYPES, type JsonObject, type JsonValue } from '@millrace/engine';
 import { type Static, Type } from 'typebox';
+import { choice } from '../choice.ts';
 import { credentialProperty } from '../credential-property.ts';
 import type { FormLayout } from '../define.ts';
 
@@ -116,14 +117,12 @@ export const httpProperties = {
     description: 'What is sent, in the format below. Empty: no body.',
     default: null,
   }),
-  body_type: Type.Enum(['json', 'text', 'form', 'file', 'multipart'], {
-    type: 'string',
-    title: 'Body type',
-    description:
-      'JSON: any value, as application/json. Text: as it is. Form: fields, as application/x-www-form-urlencoded. File: the content of a file. Multipart: fields with texts and files, as multipart/form-data.',
-    default: 'json',
-    'x-labels': { json: 'JSON', text: 'Text', form: 'Form', file: 'File', multipart: 'Multipart' },
-  }),
+  body_type: choice(
+    'Body type',
+    'JSON: any value, as application/json. Text: as it is. Form: fields, as application/x-www-form-urlencoded. File: the content of a file. Multipart: fields with texts and files, as multipart/form-data.',
+    { json: 'JSON', text: 'Text', form: 'Form', file: 'File', multipart: 'Multipart' },
+    { default: 'json' },
+  ),
   auth: authSchema,
   timeout_ms: Type.Integer({
     title: 'Timeout',
@@ -145,14 +144,12 @@ export const httpProperties = {
     description: `Up to ${MAX_REDIRECTS}. To another origin only with GET or HEAD and without credentials.`,
     default: true,
   }),
-  response_type: Type.Enum(['auto', 'json', 'text', 'base64', 'file'], {
-    type: 'string',
-    title: 'Response type',
-    description:
-      'How to read the response body. Automatic: as JSON, text or base64, depending on its type. File: stored as a file of any size.',
-    default: 'auto',
-    'x-labels': { auto: 'Automatic', json: 'JSON', text: 'Text', base64: 'Base64', file: 'File' },
-  }),
+  response_type: choice(
+    'Response type',
+    'How to read the response body. Automatic: as JSON, text or base64, depending on its type. File: stored as a file of any size.',
+    { auto: 'Automatic', json: 'JSON', text: 'Text', base64: 'Base64', file: 'File' },
+    { default: 'auto' },
+  ),
   success_statuses: Type.Array(statusSchema, {
     title: 'Success statuses',
     description:

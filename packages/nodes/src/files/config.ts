@@ -1,5 +1,6 @@
-import type { FileEncoding, JsonValue, TableForm } from '@millrace/engine';
+import type { JsonValue, TableForm } from '@millrace/engine';
 import { extensionOf } from '@millrace/engine';
+import { choice } from '@millrace/node-kit/choice';
 import { Type } from 'typebox';
 
 /** The value of a file, which is checked when the node runs. */
@@ -40,13 +41,10 @@ export function delimiterOf(name: DelimiterName): string {
 }
 
 export const encodingProperty = (when: object) =>
-  Type.Unsafe<FileEncoding>({
-    type: 'string',
-    enum: ['auto', 'utf-8', 'utf-16le', 'shift_jis', 'euc-jp', 'windows-1252'],
-    title: 'Encoding',
-    description: 'Automatic: UTF-8 or UTF-16 if the file is that, otherwise Shift_JIS.',
-    default: 'auto',
-    'x-labels': {
+  choice(
+    'Encoding',
+    'Automatic: UTF-8 or UTF-16 if the file is that, otherwise Shift_JIS.',
+    {
       auto: 'Automatic',
       'utf-8': 'UTF-8',
       'utf-16le': 'UTF-16',
@@ -54,8 +52,8 @@ export const encodingProperty = (when: object) =>
       'euc-jp': 'EUC-JP',
       'windows-1252': 'Windows-1252',
     },
-    'x-when': when,
-  });
+    { default: 'auto', 'x-when': when },
+  );
 
 export type ReadFormat = 'text' | 'json' | 'jsonl' | 'csv' | 'xlsx';
 

@@ -1,5 +1,4 @@
 import {
-  type CodeLanguage,
   failure,
   isJsonArray,
   isJsonObject,
@@ -10,6 +9,7 @@ import {
   success,
 } from '@millrace/engine';
 import { message } from '@millrace/messages';
+import { choice } from '@millrace/node-kit/choice';
 import { checkedNode } from '@millrace/node-kit/define';
 import { Type } from 'typebox';
 
@@ -23,15 +23,12 @@ export const coreCode = checkedNode({
   icon: 'code-xml',
   kind: 'pure',
   properties: {
-    language: Type.Unsafe<CodeLanguage>({
-      type: 'string',
-      enum: ['javascript', 'python'],
-      title: 'Language',
-      description:
-        'JavaScript starts at once. Python takes about a fifth of a second longer, some seconds the first time, and more memory.',
-      default: 'javascript',
-      'x-labels': { javascript: 'JavaScript', python: 'Python' },
-    }),
+    language: choice(
+      'Language',
+      'JavaScript starts at once. Python takes about a fifth of a second longer, some seconds the first time, and more memory.',
+      { javascript: 'JavaScript', python: 'Python' },
+      { default: 'javascript' },
+    ),
     code: Type.Unsafe<string>({
       type: 'string',
       title: 'Code',

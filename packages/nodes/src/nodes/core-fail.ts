@@ -1,4 +1,4 @@
-import { failure, type JsonValue, stringifyJson } from '@millrace/engine';
+import { failure, type JsonValue, textOrJson } from '@millrace/engine';
 import { type Message, message, verbatim } from '@millrace/messages';
 import { checkedNode } from '@millrace/node-kit/define';
 import { Type } from 'typebox';
@@ -42,6 +42,6 @@ export const coreFail = checkedNode({
 /** Never refuses: a missing or odd message must not keep the execution from failing. */
 function messageOf(value: JsonValue): Message {
   if (value === null || value === '' || value === DEFAULT_MESSAGE) return message('nodes.ended_by_fail');
-  const text = typeof value === 'string' ? value : stringifyJson(value);
+  const text = textOrJson(value);
   return verbatim(text.length > MAX_MESSAGE_LENGTH ? `${text.slice(0, MAX_MESSAGE_LENGTH)}…` : text);
 }

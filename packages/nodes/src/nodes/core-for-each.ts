@@ -1,5 +1,6 @@
 import { failure, type JsonValue } from '@millrace/engine';
 import { message } from '@millrace/messages';
+import { choice } from '@millrace/node-kit/choice';
 import { checkedNode } from '@millrace/node-kit/define';
 import { Type } from 'typebox';
 
@@ -26,14 +27,12 @@ export const coreForEach = checkedNode({
       maximum: 100,
       default: 1,
     }),
-    on_item_error: Type.Enum(['fail', 'collect'], {
-      type: 'string',
-      title: 'When an item fails',
-      description:
-        'Fail: the loop fails, and everything else in it is aborted. Collect: the other items continue; its place in `items` stays empty, and `errors` has its index, code, message and node_id.',
-      default: 'fail',
-      'x-labels': { fail: 'Fail', collect: 'Collect' },
-    }),
+    on_item_error: choice(
+      'When an item fails',
+      'Fail: the loop fails, and everything else in it is aborted. Collect: the other items continue; its place in `items` stays empty, and `errors` has its index, code, message and node_id.',
+      { fail: 'Fail', collect: 'Collect' },
+      { default: 'fail' },
+    ),
     result: Type.Unsafe<JsonValue>({
       title: 'Result per item',
       description:

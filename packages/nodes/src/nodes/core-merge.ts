@@ -1,6 +1,6 @@
 import { type JsonObject, type JsonValue, Meter, setOwn, success, type Work } from '@millrace/engine';
+import { choice } from '@millrace/node-kit/choice';
 import { checkedNode } from '@millrace/node-kit/define';
-import { Type } from 'typebox';
 
 export const coreMerge = checkedNode({
   type: 'core.merge',
@@ -10,14 +10,12 @@ export const coreMerge = checkedNode({
   icon: 'merge',
   kind: 'pure',
   properties: {
-    mode: Type.Enum(['all', 'combine', 'first'], {
-      type: 'string',
-      title: 'Mode',
-      description:
-        'all: an object with each output under its node ID. combine: the fields of all outputs in one object; later edges win. first: the output of the first edge that was taken, in the order of the edges.',
-      default: 'all',
-      'x-labels': { all: 'Keep them separate', combine: 'Combine the fields', first: 'Only the first' },
-    }),
+    mode: choice(
+      'Mode',
+      'all: an object with each output under its node ID. combine: the fields of all outputs in one object; later edges win. first: the output of the first edge that was taken, in the order of the edges.',
+      { all: 'Keep them separate', combine: 'Combine the fields', first: 'Only the first' },
+      { default: 'all' },
+    ),
   },
   form: { main: ['mode'] },
   synonyms: ['join', 'combine', 'wait for all', 'sync'],

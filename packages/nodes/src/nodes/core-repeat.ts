@@ -1,4 +1,5 @@
 import { type JsonValue, Meter } from '@millrace/engine';
+import { choice } from '@millrace/node-kit/choice';
 import { checkedNode } from '@millrace/node-kit/define';
 import { Type } from 'typebox';
 import { areMet, combineSchema, conditionsSchema, findPatternFaults } from '../conditions.ts';
@@ -25,14 +26,12 @@ export const coreRepeat = checkedNode({
       maximum: 10_000,
       default: 100,
     }),
-    on_limit: Type.Enum(['fail', 'continue'], {
-      type: 'string',
-      title: 'At the limit',
-      description:
-        'fail: the loop fails with max_iterations_reached. continue: the workflow continues, and `done` is false.',
-      default: 'fail',
-      'x-labels': { fail: 'Fail', continue: 'Continue' },
-    }),
+    on_limit: choice(
+      'At the limit',
+      'fail: the loop fails with max_iterations_reached. continue: the workflow continues, and `done` is false.',
+      { fail: 'Fail', continue: 'Continue' },
+      { default: 'fail' },
+    ),
     result: Type.Unsafe<JsonValue>({
       title: 'Result per iteration',
       description:

@@ -8,6 +8,7 @@ import {
   success,
 } from '@millrace/engine';
 import { message } from '@millrace/messages';
+import { choice } from '@millrace/node-kit/choice';
 import { checkedNode } from '@millrace/node-kit/define';
 import { Type } from 'typebox';
 import { areMet, combineSchema, conditionsSchema, findPatternFaults } from '../conditions.ts';
@@ -47,13 +48,12 @@ export const coreSwitch = checkedNode({
   kind: 'pure',
   properties: {
     cases: casesSchema,
-    mode: Type.Enum(['first_match', 'all_matches'], {
-      type: 'string',
-      title: 'Mode',
-      description: 'Whether to take only the first case that matches or all of them.',
-      default: 'first_match',
-      'x-labels': { first_match: 'First match', all_matches: 'All matches' },
-    }),
+    mode: choice(
+      'Mode',
+      'Whether to take only the first case that matches or all of them.',
+      { first_match: 'First match', all_matches: 'All matches' },
+      { default: 'first_match' },
+    ),
   },
   required: ['cases'],
   handles: (config) => [...new Set([...caseNames(config), 'default'])],

@@ -6,6 +6,7 @@ import {
   type JsonValue,
   success,
 } from '@millrace/engine';
+import { choice } from '@millrace/node-kit/choice';
 import { credentialProperty } from '@millrace/node-kit/credential-property';
 import { checkedNode } from '@millrace/node-kit/define';
 import { MAX_TIMEOUT_MS } from '@millrace/node-kit/http/config';
@@ -28,14 +29,12 @@ export const dataFeed = checkedNode({
   icon: 'rss',
   kind: 'effect',
   properties: {
-    source: Type.Unsafe<'url' | 'text'>({
-      type: 'string',
-      enum: ['url', 'text'],
-      title: 'Source',
-      description: 'Fetch the feed from its URL, or read the text of one that you already have.',
-      default: 'url',
-      'x-labels': { url: 'URL', text: 'Text' },
-    }),
+    source: choice(
+      'Source',
+      'Fetch the feed from its URL, or read the text of one that you already have.',
+      { url: 'URL', text: 'Text' },
+      { default: 'url' },
+    ),
     url: Type.String({
       title: 'URL',
       description:

@@ -1,5 +1,6 @@
 import { type Conversion, failure, type JsonObject, type JsonValue, success } from '@millrace/engine';
 import { message } from '@millrace/messages';
+import { choice } from '@millrace/node-kit/choice';
 import { checkedNode } from '@millrace/node-kit/define';
 import { Type } from 'typebox';
 import {
@@ -26,14 +27,12 @@ export const dataHtml = checkedNode({
   icon: 'panel-top',
   kind: 'pure',
   properties: {
-    operation: Type.Unsafe<'extract' | 'text'>({
-      type: 'string',
-      enum: ['extract', 'text'],
-      title: 'Operation',
-      description: 'Extract reads fields by selectors. Text makes plain text with a line for each paragraph.',
-      default: 'extract',
-      'x-labels': { extract: 'Extract', text: 'Text' },
-    }),
+    operation: choice(
+      'Operation',
+      'Extract reads fields by selectors. Text makes plain text with a line for each paragraph.',
+      { extract: 'Extract', text: 'Text' },
+      { default: 'extract' },
+    ),
     html: Type.Unsafe<JsonValue>({
       title: 'HTML',
       description: 'The page, or a part of one, usually a template such as {{nodes.fetch.output.body}}.',

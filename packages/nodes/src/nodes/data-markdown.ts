@@ -1,4 +1,5 @@
 import { type Conversion, type JsonValue, success } from '@millrace/engine';
+import { choice } from '@millrace/node-kit/choice';
 import { checkedNode } from '@millrace/node-kit/define';
 import { Type } from 'typebox';
 import {
@@ -20,14 +21,12 @@ export const dataMarkdown = checkedNode({
   icon: 'file-type',
   kind: 'pure',
   properties: {
-    operation: Type.Unsafe<'to_html' | 'from_html'>({
-      type: 'string',
-      enum: ['to_html', 'from_html'],
-      title: 'Operation',
-      description: 'The direction of the conversion.',
-      default: 'to_html',
-      'x-labels': { to_html: 'Markdown to HTML', from_html: 'HTML to Markdown' },
-    }),
+    operation: choice(
+      'Operation',
+      'The direction of the conversion.',
+      { to_html: 'Markdown to HTML', from_html: 'HTML to Markdown' },
+      { default: 'to_html' },
+    ),
     text: Type.Unsafe<JsonValue>({
       title: 'Text',
       description: 'The Markdown or HTML to convert, usually a template such as {{nodes.write.output.text}}.',

@@ -1,4 +1,5 @@
 import { type Conversion, type JsonValue, stringifyWork, success } from '@millrace/engine';
+import { choice } from '@millrace/node-kit/choice';
 import { checkedNode } from '@millrace/node-kit/define';
 import { Type } from 'typebox';
 import { documentText, timeoutProperty } from '../documents/config.ts';
@@ -14,14 +15,12 @@ export const dataXml = checkedNode({
   icon: 'file-code',
   kind: 'pure',
   properties: {
-    operation: Type.Unsafe<'parse' | 'write'>({
-      type: 'string',
-      enum: ['parse', 'write'],
-      title: 'Operation',
-      description: 'The direction of the conversion.',
-      default: 'parse',
-      'x-labels': { parse: 'XML to object', write: 'Object to XML' },
-    }),
+    operation: choice(
+      'Operation',
+      'The direction of the conversion.',
+      { parse: 'XML to object', write: 'Object to XML' },
+      { default: 'parse' },
+    ),
     xml: Type.Unsafe<JsonValue>({
       title: 'XML',
       description: 'The document, usually a template such as {{nodes.fetch.output.body}}.',

@@ -1,4 +1,5 @@
 import { type ContentTask, success } from '@millrace/engine';
+import { choice } from '@millrace/node-kit/choice';
 import { checkedNode } from '@millrace/node-kit/define';
 import { type Static, type TObject, Type } from 'typebox';
 import { FILE_NODE_TIMEOUT_MS, fileProperty, fileTimeoutProperty } from '../files/config.ts';
@@ -11,45 +12,33 @@ const side = (title: string, description: string) =>
   Type.Integer({ title, description, minimum: 0, maximum: MAX_SIDE, default: 0, 'x-when': WHEN_CHANGE });
 
 const properties = {
-  operation: Type.Unsafe<'change' | 'info'>({
-    type: 'string',
-    enum: ['change', 'info'],
-    title: 'Operation',
-    description: 'change makes another image. info reads the size and the format.',
-    default: 'change',
-    'x-labels': { change: 'Change the image', info: 'Read size and format' },
-  }),
+  operation: choice(
+    'Operation',
+    'change makes another image. info reads the size and the format.',
+    { change: 'Change the image', info: 'Read size and format' },
+    { default: 'change' },
+  ),
   file: fileProperty('The image: JPEG, PNG or WebP. Usually a template such as {{trigger.data.file}}.'),
   width: side('Width', 'In pixels. 0: it follows from the height, or stays.'),
   height: side('Height', 'In pixels. 0: it follows from the width, or stays.'),
-  fit: Type.Unsafe<'inside' | 'cover' | 'stretch'>({
-    type: 'string',
-    enum: ['inside', 'cover', 'stretch'],
-    title: 'Fit',
-    description:
-      'Inside: as large as fits, never larger than it was. Cover: exactly this size; what sticks out is cut off. Stretch: exactly this size, distorted.',
-    default: 'inside',
-    'x-labels': { inside: 'Inside', cover: 'Cover', stretch: 'Stretch' },
-    'x-when': WHEN_CHANGE,
-  }),
-  rotate: Type.Unsafe<'0' | '90' | '180' | '270'>({
-    type: 'string',
-    enum: ['0', '90', '180', '270'],
-    title: 'Rotate',
-    description: 'Clockwise. Photos are turned upright by themselves.',
-    default: '0',
-    'x-labels': { '0': 'Not at all', '90': '90°', '180': '180°', '270': '270°' },
-    'x-when': WHEN_CHANGE,
-  }),
-  format: Type.Unsafe<'same' | 'jpeg' | 'png' | 'webp'>({
-    type: 'string',
-    enum: ['same', 'jpeg', 'png', 'webp'],
-    title: 'Format',
-    description: 'Of the new image. JPEG has no transparency: it becomes white.',
-    default: 'same',
-    'x-labels': { same: 'As it was', jpeg: 'JPEG', png: 'PNG', webp: 'WebP' },
-    'x-when': WHEN_CHANGE,
-  }),
+  fit: choice(
+    'Fit',
+    'Inside: as large as fits, never larger than it was. Cover: exactly this size; what sticks out is cut off. Stretch: exactly this size, distorted.',
+    { inside: 'Inside', cover: 'Cover', stretch: 'Stretch' },
+    { default: 'inside', 'x-when': WHEN_CHANGE },
+  ),
+  rotate: choice(
+    'Rotate',
+    'Clockwise. Photos are turned upright by themselves.',
+    { '0': 'Not at all', '90': '90°', '180': '180°', '270': '270°' },
+    { default: '0', 'x-when': WHEN_CHANGE },
+  ),
+  format: choice(
+    'Format',
+    'Of the new image. JPEG has no transparency: it becomes white.',
+    { same: 'As it was', jpeg: 'JPEG', png: 'PNG', webp: 'WebP' },
+    { default: 'same', 'x-when': WHEN_CHANGE },
+  ),
   quality: Type.Integer({
     title: 'Quality',
     description: 'Of JPEG and WebP: 100 is the best, and the largest.',

@@ -1,4 +1,5 @@
 import { success } from '@millrace/engine';
+import { choice } from '@millrace/node-kit/choice';
 import { checkedNode } from '@millrace/node-kit/define';
 import { Type } from 'typebox';
 import { FILE_NODE_TIMEOUT_MS, fileProperty, fileTimeoutProperty } from '../files/config.ts';
@@ -6,14 +7,12 @@ import { workOn } from '../files/work-on.ts';
 
 const properties = {
   file: fileProperty('The PDF file, usually a template such as {{trigger.data.file}}.'),
-  output: Type.Unsafe<'text' | 'pages'>({
-    type: 'string',
-    enum: ['text', 'pages'],
-    title: 'Output',
-    description: 'Text: one text, with an empty line between pages. Pages: a list with the text of each.',
-    default: 'text',
-    'x-labels': { text: 'Text', pages: 'Pages' },
-  }),
+  output: choice(
+    'Output',
+    'Text: one text, with an empty line between pages. Pages: a list with the text of each.',
+    { text: 'Text', pages: 'Pages' },
+    { default: 'text' },
+  ),
   skip: Type.Integer({
     title: 'Skip',
     description: 'Pages to leave out at the beginning.',

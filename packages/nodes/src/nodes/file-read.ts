@@ -1,4 +1,5 @@
 import { type ContentTask, success, type TableForm } from '@millrace/engine';
+import { choice } from '@millrace/node-kit/choice';
 import { checkedNode } from '@millrace/node-kit/define';
 import { type Static, type TObject, Type } from 'typebox';
 import {
@@ -19,14 +20,10 @@ const WHEN_TABLE = { format: TABLES };
 
 const properties = {
   file: fileProperty('The file to read, usually a template such as {{trigger.data.file}}.'),
-  format: Type.Unsafe<'auto' | 'base64' | ReadFormat>({
-    type: 'string',
-    enum: ['auto', 'csv', 'xlsx', 'jsonl', 'json', 'text', 'base64'],
-    title: 'Format',
-    description:
-      'Automatic: by the name of the file, or by its type. Anything unknown is text. Base64: the bytes of any file as a text, for services that take it within JSON.',
-    default: 'auto',
-    'x-labels': {
+  format: choice(
+    'Format',
+    'Automatic: by the name of the file, or by its type. Anything unknown is text. Base64: the bytes of any file as a text, for services that take it within JSON.',
+    {
       auto: 'Automatic',
       csv: 'CSV',
       xlsx: 'Excel (XLSX)',
@@ -35,17 +32,14 @@ const properties = {
       text: 'Text',
       base64: 'Base64',
     },
-  }),
-  output: Type.Unsafe<'rows' | 'batches'>({
-    type: 'string',
-    enum: ['rows', 'batches'],
-    title: 'Output',
-    description:
-      'Rows: a list of them. Batches: files with some rows each, for a loop that reads one after the other. A file of any size can be read in batches.',
-    default: 'rows',
-    'x-labels': { rows: 'Rows', batches: 'Batches' },
-    'x-when': WHEN_TABLE,
-  }),
+    { default: 'auto' },
+  ),
+  output: choice(
+    'Output',
+    'Rows: a list of them. Batches: files with some rows each, for a loop that reads one after the other. A file of any size can be read in batches.',
+    { rows: 'Rows', batches: 'Batches' },
+    { default: 'rows', 'x-when': WHEN_TABLE },
+  ),
   header: Type.Boolean({
     title: 'First row has names',
     description: 'Rows become objects with these names. Turn this off to get lists of cells.',

@@ -12,6 +12,7 @@ import {
   type TableForm,
 } from '@millrace/engine';
 import { message } from '@millrace/messages';
+import { choice } from '@millrace/node-kit/choice';
 import { checkedNode } from '@millrace/node-kit/define';
 import { NodeProblem } from '@millrace/node-kit/node-problem';
 import { scalarText, typeName } from '@millrace/node-kit/values';
@@ -27,20 +28,15 @@ import {
 import { openFiles } from '../files/open-files.ts';
 import { workOn } from '../files/work-on.ts';
 
-type Format = 'csv' | 'xlsx' | 'jsonl' | 'json' | 'text' | 'base64';
 const WHEN_TABLE = { format: ['csv', 'xlsx', 'jsonl', 'json'] };
 const WHEN_COLUMNS = { format: ['csv', 'xlsx'] };
 const WHEN_CSV = { format: ['csv'] };
 
 const properties = {
-  format: Type.Unsafe<Format>({
-    type: 'string',
-    enum: ['csv', 'xlsx', 'jsonl', 'json', 'text', 'base64'],
-    title: 'Format',
-    description:
-      'Text also makes HTML, Markdown, XML or a calendar: the name says what it is. JSON writes any value. Base64 makes any file of its bytes, written in base64.',
-    default: 'csv',
-    'x-labels': {
+  format: choice(
+    'Format',
+    'Text also makes HTML, Markdown, XML or a calendar: the name says what it is. JSON writes any value. Base64 makes any file of its bytes, written in base64.',
+    {
       csv: 'CSV',
       xlsx: 'Excel (XLSX)',
       jsonl: 'JSON Lines',
@@ -48,7 +44,8 @@ const properties = {
       text: 'Text',
       base64: 'Base64',
     },
-  }),
+    { default: 'csv' },
+  ),
   name: Type.String({
     title: 'Name',
     description: 'The name of the file. Without an extension, it gets that of the format.',

@@ -1,26 +1,23 @@
 import { type ContentTask, type JsonValue, success } from '@millrace/engine';
+import { choice } from '@millrace/node-kit/choice';
 import { checkedNode } from '@millrace/node-kit/define';
 import { type Static, type TObject, Type } from 'typebox';
 import { FILE_NODE_TIMEOUT_MS, fileProperty, fileTimeoutProperty } from '../files/config.ts';
 import { openFiles } from '../files/open-files.ts';
 import { workOn } from '../files/work-on.ts';
 
-type Operation = 'make' | 'list' | 'extract';
 const WHEN_MAKE = { operation: ['make'] };
 const WHEN_READ = { operation: ['list', 'extract'] };
 const WHEN_EXTRACT = { operation: ['extract'] };
 const MIB = 1024 * 1024;
 
 const properties = {
-  operation: Type.Unsafe<Operation>({
-    type: 'string',
-    enum: ['make', 'list', 'extract'],
-    title: 'Operation',
-    description:
-      'make puts files into an archive. list shows what an archive contains. extract makes files of what it contains.',
-    default: 'make',
-    'x-labels': { make: 'Make an archive', list: 'List the contents', extract: 'Extract files' },
-  }),
+  operation: choice(
+    'Operation',
+    'make puts files into an archive. list shows what an archive contains. extract makes files of what it contains.',
+    { make: 'Make an archive', list: 'List the contents', extract: 'Extract files' },
+    { default: 'make' },
+  ),
   files: Type.Unsafe<JsonValue>({
     title: 'Files',
     description: 'The files for the archive, a list. Those of the same name get a number.',

@@ -8,6 +8,7 @@ import {
   success,
 } from '@millrace/engine';
 import { message } from '@millrace/messages';
+import { choice } from '@millrace/node-kit/choice';
 import { checkedNode } from '@millrace/node-kit/define';
 import { scalarText } from '@millrace/node-kit/values';
 import { responseHeaderFault } from '@millrace/triggers';
@@ -30,13 +31,12 @@ export const webhookRespond = checkedNode({
   icon: 'webhook',
   kind: 'effect',
   properties: {
-    format: Type.Enum(['json', 'text', 'html'], {
-      type: 'string',
-      title: 'Format',
-      description: 'Browsers show HTML without running scripts and without sending forms.',
-      default: 'json',
-      'x-labels': { json: 'JSON', text: 'Text', html: 'HTML' },
-    }),
+    format: choice(
+      'Format',
+      'Browsers show HTML without running scripts and without sending forms.',
+      { json: 'JSON', text: 'Text', html: 'HTML' },
+      { default: 'json' },
+    ),
     body: Type.Unsafe<JsonValue>({
       title: 'Body',
       description: 'What the caller gets. Empty: no body.',

@@ -5,6 +5,7 @@ import {
   type JsonObject,
   type JsonValue,
   stringifyJson,
+  textOrJson,
   tryParseJson,
 } from '@millrace/engine';
 
@@ -198,7 +199,7 @@ function anthropicBlock(block: JsonObject, index: number): readonly JsonObject[]
       );
     case 'tool_use': {
       const input = block.input ?? {};
-      const json = typeof input === 'string' ? input : stringifyJson(input);
+      const json = textOrJson(input);
       return framed({ ...block, input: {} }, delta({ type: 'input_json_delta', partial_json: json }));
     }
     default:

@@ -4,7 +4,7 @@ import { message } from '@millrace/messages';
 import { AnswerProblem } from './errors.ts';
 import { aiUrl, keyHeaders } from './models.ts';
 import { ProviderResponse } from './provider-error.ts';
-import { toUsage } from './usage.ts';
+import { member, numberIn, toUsage } from './usage.ts';
 
 /** Of one response; parsing that much takes some 30 ms. 32 vectors of 4,096 numbers take 3 MB. */
 const MAX_BYTES = 4 * 1024 * 1024;
@@ -128,19 +128,8 @@ function wrongFormat(): AnswerProblem {
   return new AnswerProblem('ai_invalid_response', message('ports.not_vectors', { max: MAX_DIMENSION }), true);
 }
 
-function member(value: unknown, name: string): unknown {
-  return typeof value === 'object' && value !== null && Object.hasOwn(value, name)
-    ? (value as { readonly [name: string]: unknown })[name]
-    : undefined;
-}
-
 function listIn(value: unknown, name: string): readonly unknown[] {
   const list = member(value, name);
   if (!Array.isArray(list)) throw wrongFormat();
   return list as readonly unknown[];
-}
-
-function numberIn(value: unknown, name: string): number | undefined {
-  const found = member(value, name);
-  return typeof found === 'number' && Number.isSafeInteger(found) && found >= 0 ? found : undefined;
 }

@@ -1,4 +1,4 @@
-import { type AiMessage, type AiToolCall, stringifyJson } from '@millrace/engine';
+import { type AiMessage, type AiToolCall, stringifyJson, textOrJson } from '@millrace/engine';
 import type { AssistantContent, ModelMessage, UserContent } from 'ai';
 
 type AssistantPart = Exclude<AssistantContent, string>[number];
@@ -50,7 +50,7 @@ function toToolResult(message: Extract<AiMessage, { role: 'tool' }>): {
     // As text: the library would copy the value and lose numbers that are kept as text.
     output: {
       type: message.isError ? 'error-text' : 'text',
-      value: typeof result === 'string' ? result : stringifyJson(result),
+      value: textOrJson(result),
     },
   };
 }

@@ -85,14 +85,15 @@ function reading(input: number | undefined, output: number | undefined): Reading
   return { ...(input === undefined ? {} : { input }), ...(output === undefined ? {} : { output }) };
 }
 
-function member(value: unknown, name: string): unknown {
+/** An own member of something that a provider returned. */
+export function member(value: unknown, name: string): unknown {
   return typeof value === 'object' && value !== null && Object.hasOwn(value, name)
     ? (value as { readonly [name: string]: unknown })[name]
     : undefined;
 }
 
 /** An impossible count (a string, a fraction, a negative number) is ignored. */
-function numberIn(value: unknown, name: string): number | undefined {
+export function numberIn(value: unknown, name: string): number | undefined {
   const found = member(value, name);
   return typeof found === 'number' && Number.isSafeInteger(found) && found >= 0 ? found : undefined;
 }

@@ -1,5 +1,5 @@
 import type { Queryable } from '@millrace/database/database';
-import type { CompileResult, JsonObject, JsonValue } from '@millrace/engine';
+import { type CompileResult, inputSchemaOf, type JsonObject, type JsonValue } from '@millrace/engine';
 import { ApiError, type FieldError, validationError } from '@millrace/errors/errors';
 import { message } from '@millrace/messages';
 import type { PlanCache } from '@millrace/runtime/plans';
@@ -86,7 +86,7 @@ export function createStartBatch({ plans, starter, turns }: BatchDeps): StartBat
     compiled: CompileResult | null,
   ): Promise<(readonly FieldError[])[]> {
     const found: (readonly FieldError[])[] = [];
-    if (compiled === null || compiled.kind !== 'plan' || compiled.plan.inputSchema === null) return found;
+    if (compiled === null || inputSchemaOf(compiled) === null) return found;
     const endsAt = performance.now() + MAX_CHECK_MS;
     for (const [index, { body }] of items.entries()) {
       if (lookups[index]?.record !== null) continue;

@@ -1,4 +1,4 @@
-import { type CompileResult, type JsonValue, triggerAt } from '@millrace/engine';
+import { type CompileResult, inputSchemaOf, type JsonValue, triggerAt } from '@millrace/engine';
 import { ApiError, type FieldError, notFound } from '@millrace/errors/errors';
 import { message } from '@millrace/messages';
 import { checkInput } from '@millrace/ports/input-checks';
@@ -59,7 +59,7 @@ export async function faultsOfInput(
   organisationId: number,
   at: string,
 ): Promise<readonly FieldError[]> {
-  const faults = await checkInput(compiled, input, organisationId);
+  const faults = await checkInput(inputSchemaOf(compiled), input, organisationId);
   return faults.map(({ pointer, code, message: said }) => ({
     pointer: `${at}${pointer}`,
     code,

@@ -36,13 +36,6 @@ export async function putView(
   );
 }
 
-/** Until the end of the transaction nobody else stores a view in the organisation, so that a count stays true. */
-export async function lockViews(tx: Queryable, organisationId: number): Promise<void> {
-  await tx.query(`SELECT pg_advisory_xact_lock(hashtextextended('millrace views ' || $1::bigint, 0))`, [
-    organisationId,
-  ]);
-}
-
 export async function deleteView(tx: Queryable, organisationId: number, id: number): Promise<void> {
   await tx.query('DELETE FROM execution_views WHERE organisation_id = $1 AND id = $2', [organisationId, id]);
 }

@@ -1,7 +1,8 @@
 import type { Database } from '@millrace/database/database';
+import { takeLock } from '@millrace/database/locks';
 import { ApiError, notFound } from '@millrace/errors/errors';
 import { message } from '@millrace/messages';
-import { countOtherViews, deleteView, findView, lockViews, putView, type ViewRow } from './view-store.ts';
+import { countOtherViews, deleteView, findView, putView, type ViewRow } from './view-store.ts';
 
 /** A menu with more would be of no use, and each has at most 4,000 bytes: nobody needs another limit. */
 export const MAX_OWN_VIEWS = 50;
@@ -14,7 +15,8 @@ export async function saveView(
   view: Omit<ViewRow, 'id'>,
 ): Promise<ViewRow> {
   return db.forOrganisation(organisationId, async (tx) => {
-    await lockViews(tx, organisationId);
+    // So that a count of its views stays true until one is added.
+    await takeLock(tx, `views ${organisationId}`);
     const { own, shared } = await countOtherViews(tx, organisationId, view.user_id, view.name);
     if (own >= MAX_OWN_VIEWS) {
       throw new ApiError('too_many_views', message('service.too_many_views', { max: MAX_OWN_VIEWS }));

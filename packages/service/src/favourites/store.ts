@@ -1,11 +1,10 @@
 import type { Queryable } from '@millrace/database/database';
+import { takeLock } from '@millrace/database/locks';
 import { queryRow } from '@millrace/database/query-row';
 
 /** Serialises changes of one person's favourites until the transaction ends. */
-export async function lockFavourites(tx: Queryable, userId: number): Promise<void> {
-  await tx.query(`SELECT pg_advisory_xact_lock(hashtextextended('millrace favourites ' || $1::bigint, 0))`, [
-    userId,
-  ]);
+export function lockFavourites(tx: Queryable, userId: number): Promise<void> {
+  return takeLock(tx, `favourites ${userId}`);
 }
 
 /** How many favourites someone has in an organisation. */

@@ -1,4 +1,5 @@
 import type { Queryable } from '@millrace/database/database';
+import { takeLock } from '@millrace/database/locks';
 import { queryRow } from '@millrace/database/query-row';
 
 /** A folder of workflows. */
@@ -10,10 +11,8 @@ export interface FolderRow {
 }
 
 /** Serialises changes of an organisation's folders until the transaction ends. */
-export async function lockFolders(tx: Queryable, organisationId: number): Promise<void> {
-  await tx.query(`SELECT pg_advisory_xact_lock(hashtextextended('millrace folders ' || $1::bigint, 0))`, [
-    organisationId,
-  ]);
+export function lockFolders(tx: Queryable, organisationId: number): Promise<void> {
+  return takeLock(tx, `folders ${organisationId}`);
 }
 
 /** An organisation's folders by name. Their number is limited. */

@@ -4,6 +4,7 @@ import { pruneLiveTexts } from '@millrace/chat/live-text';
 import { pruneMemories } from '@millrace/chat/memory-store';
 import { pruneSessions as pruneChats } from '@millrace/chat/turns';
 import type { Database, Queryable } from '@millrace/database/database';
+import { tryLock } from '@millrace/database/locks';
 import { pruneInvitations } from '@millrace/identity/invitations/store';
 import { pruneSessions } from '@millrace/identity/sessions/store';
 import { pruneSetupLinks } from '@millrace/identity/setup/store';
@@ -19,13 +20,7 @@ import type { RetentionSettings } from '../settings.ts';
 import { pruneTrials } from '../trials/store.ts';
 import { pruneDeliveries, pruneFormerHashes } from '../webhooks/store.ts';
 import { pruneRuns } from '../workflows/run-store.ts';
-import {
-  pruneAuditLog,
-  pruneExecutions,
-  pruneIdempotencyRecords,
-  pruneWorkers,
-  tryPruneLock,
-} from './store.ts';
+import { pruneAuditLog, pruneExecutions, pruneIdempotencyRecords, pruneWorkers } from './store.ts';
 
 const INTERVAL_MS = 10 * 60_000;
 /** Whatever expired while nothing ran is deleted soon, but not while the first requests are being served. */
@@ -115,7 +110,7 @@ type Work<Result> = (tx: Queryable) => Promise<Result>;
 
 /** Null if another process holds it. */
 function underLock<Result>(db: Database, work: Work<Result>): Promise<Result | null> {
-  return db.transaction(async (tx) => ((await tryPruneLock(tx)) ? work(tx) : null));
+  return db.transaction(async (tx) => ((await tryLock(tx, 'prune')) ? work(tx) : null));
 }
 
 async function repeatUnderLock(db: Database, isStopping: () => boolean, work: Work<number>): Promise<number> {

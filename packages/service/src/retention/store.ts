@@ -1,14 +1,6 @@
 import type { Queryable } from '@millrace/database/database';
 import { readInOrder } from '../executions/in-order.ts';
 
-/** Held until the end of the transaction; false if another process holds it. */
-export async function tryPruneLock(tx: Queryable): Promise<boolean> {
-  const [row] = await tx.query<{ locked: boolean }>(
-    `SELECT pg_try_advisory_xact_lock(hashtextextended('millrace prune', 0)) AS locked`,
-  );
-  return row?.locked === true;
-}
-
 export type EndedStatus = 'completed' | 'failed' | 'cancelled';
 
 /** Workflows per statement. */

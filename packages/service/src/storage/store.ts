@@ -5,14 +5,6 @@ const CHANGES_AT_ONCE = 50_000;
 /** Organisations over their limit that one process knows of; more than these are found when others have gone. */
 const MAX_FULL = 10_000;
 
-/** Held until the end of the transaction; false if another process holds it. */
-export async function tryStorageLock(tx: Queryable): Promise<boolean> {
-  const [row] = await tx.query<{ locked: boolean }>(
-    `SELECT pg_try_advisory_xact_lock(hashtextextended('millrace storage', 0)) AS locked`,
-  );
-  return row?.locked === true;
-}
-
 /** Whether something has changed since it was added up the last time. */
 export async function hasChanges(db: Queryable): Promise<boolean> {
   const [row] = await db.query<{ found: boolean }>('SELECT EXISTS (SELECT FROM storage_changes) AS found');

@@ -1,7 +1,8 @@
 import type { Database } from '@millrace/database/database';
+import { tryLock } from '@millrace/database/locks';
 import { createPeriodicTask, type PeriodicTask } from '@millrace/runtime/periodic-task';
 import type { Logger } from 'pino';
-import { addUpChanges, hasChanges, tryStorageLock } from './store.ts';
+import { addUpChanges, hasChanges } from './store.ts';
 
 const INTERVAL_MS = 5_000;
 
@@ -25,6 +26,6 @@ export async function tallyStorage(db: Database, isStopping: () => boolean = () 
   for (let hasMore = true; hasMore && !isStopping(); ) {
     // Mostly there is nothing to do, and one statement says so.
     if (!(await hasChanges(db))) return;
-    hasMore = await db.transaction(async (tx) => (await tryStorageLock(tx)) && (await addUpChanges(tx)));
+    hasMore = await db.transaction(async (tx) => (await tryLock(tx, 'storage')) && (await addUpChanges(tx)));
   }
 }

@@ -1,7 +1,8 @@
 import type { Database } from '@millrace/database/database';
+import { tryLock } from '@millrace/database/locks';
 import { createPeriodicTask, type PeriodicTask } from '@millrace/runtime/periodic-task';
 import type { Logger } from 'pino';
-import { insertSample, pruneSamples, trySampleLock } from './store.ts';
+import { insertSample, pruneSamples } from './store.ts';
 
 const INTERVAL_MS = 60_000;
 
@@ -19,7 +20,7 @@ export function createSampler({ db, log }: { readonly db: Database; readonly log
 /** @returns false if another process is doing it, or has done it this minute */
 export async function takeSample(db: Database): Promise<boolean> {
   return db.transaction(async (tx) => {
-    if (!(await trySampleLock(tx)) || !(await insertSample(tx))) return false;
+    if (!(await tryLock(tx, 'samples')) || !(await insertSample(tx))) return false;
     await pruneSamples(tx);
     return true;
   });

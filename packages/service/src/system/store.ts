@@ -25,14 +25,6 @@ export interface SampleRow {
   readonly database_bytes: number;
 }
 
-/** Held until the end of the transaction; false if another process holds it. */
-export async function trySampleLock(tx: Queryable): Promise<boolean> {
-  const [row] = await tx.query<{ locked: boolean }>(
-    `SELECT pg_try_advisory_xact_lock(hashtextextended('millrace samples', 0)) AS locked`,
-  );
-  return row?.locked === true;
-}
-
 /**
  * Records this minute's metrics, once. Nothing in it reads the history: partial indexes count the queue, the number of
  * starts is the difference of two ids, and failures have an index of their own.

@@ -1,4 +1,5 @@
 import type { Database, Queryable } from '@millrace/database/database';
+import { tryLock } from '@millrace/database/locks';
 import { createPeriodicTask, type PeriodicTask } from '@millrace/runtime/periodic-task';
 import type { Logger } from 'pino';
 
@@ -27,7 +28,9 @@ export function createLastRunNotes({
 /** Notes everything that has started since the last time, unless another process is doing it. */
 export async function noteLastRuns(db: Database, isStopping: () => boolean = () => false): Promise<void> {
   for (let hasMore = await hasNewRuns(db); hasMore && !isStopping(); ) {
-    hasMore = await db.transaction(async (tx) => (await tryLock(tx)) && (await noteBatch(tx, BATCH)));
+    hasMore = await db.transaction(
+      async (tx) => (await tryLock(tx, 'last runs')) && (await noteBatch(tx, BATCH)),
+    );
   }
 }
 
@@ -39,14 +42,6 @@ async function hasNewRuns(db: Queryable): Promise<boolean> {
     'has_new_runs',
   );
   return row?.found === true;
-}
-
-/** Held until the end of the transaction; false if another process holds it. */
-async function tryLock(tx: Queryable): Promise<boolean> {
-  const [row] = await tx.query<{ locked: boolean }>(
-    `SELECT pg_try_advisory_xact_lock(hashtextextended('millrace last runs', 0)) AS locked`,
-  );
-  return row?.locked === true;
 }
 
 /**

@@ -1,5 +1,6 @@
 import type { ConfigFault, JsonObject } from '@millrace/engine';
 import { message } from '@millrace/messages';
+import { choice } from '@millrace/node-kit/choice';
 import { defaultsOf } from '@millrace/node-kit/defaults-of';
 import { validatorOf } from '@millrace/node-kit/validator';
 import { templatesIn } from '@millrace/node-kit/values';
@@ -41,13 +42,12 @@ export const chatProperties = {
     maxLength: 200,
     default: '',
   }),
-  language: Type.Enum(['auto', 'en', 'ja'], {
-    type: 'string',
-    title: 'Language',
-    description: "Of the page's own texts. Automatic: the language that the visitor's browser asks for.",
-    default: 'auto',
-    'x-labels': { auto: 'Automatic', en: 'English', ja: 'Japanese' },
-  }),
+  language: choice(
+    'Language',
+    "Of the page's own texts. Automatic: the language that the visitor's browser asks for.",
+    { auto: 'Automatic', en: 'English', ja: 'Japanese' },
+    { default: 'auto' },
+  ),
   answer: Type.String({
     title: 'Answer',
     description:

@@ -1,3 +1,4 @@
+import { choice } from '@millrace/node-kit/choice';
 import { credentialProperty } from '@millrace/node-kit/credential-property';
 import { Type } from 'typebox';
 
@@ -89,14 +90,12 @@ export const signatureSchema = Type.Object(
     audience: text('Audience', 'The expected audience (aud). Empty: any.', JWT),
     username: text('User name', 'The password comes from the credential.', ['basic'], { 'x-filled': true }),
     location: Type.Optional(
-      Type.Enum(['header', 'query'], {
-        type: 'string',
-        title: 'Location of the token',
-        'x-when': { preset: ['token'] },
-        description: 'In a header or in the query of the address, where proxies may log it.',
-        default: 'header',
-        'x-labels': { header: 'Header', query: 'Query' },
-      }),
+      choice(
+        'Location of the token',
+        'In a header or in the query of the address, where proxies may log it.',
+        { header: 'Header', query: 'Query' },
+        { 'x-when': { preset: ['token'] }, default: 'header' },
+      ),
     ),
     name: text('Name', 'The name of the header or query parameter, such as X-Api-Key.', ['token'], {
       'x-filled': true,
@@ -140,24 +139,20 @@ export const signatureSchema = Type.Object(
       }),
     ),
     algorithm: Type.Optional(
-      Type.Enum(['sha256', 'sha512'], {
-        type: 'string',
-        title: 'Algorithm',
-        'x-when': { preset: ['hmac'] },
-        description: 'The hash algorithm of the signature.',
-        default: 'sha256',
-        'x-labels': { sha256: 'SHA-256', sha512: 'SHA-512' },
-      }),
+      choice(
+        'Algorithm',
+        'The hash algorithm of the signature.',
+        { sha256: 'SHA-256', sha512: 'SHA-512' },
+        { 'x-when': { preset: ['hmac'] }, default: 'sha256' },
+      ),
     ),
     encoding: Type.Optional(
-      Type.Enum(['hex', 'base64'], {
-        type: 'string',
-        title: 'Encoding',
-        'x-when': { preset: ['hmac'] },
-        description: 'The encoding of the signature.',
-        default: 'hex',
-        'x-labels': { hex: 'Hexadecimal', base64: 'Base64' },
-      }),
+      choice(
+        'Encoding',
+        'The encoding of the signature.',
+        { hex: 'Hexadecimal', base64: 'Base64' },
+        { 'x-when': { preset: ['hmac'] }, default: 'hex' },
+      ),
     ),
     timestamp_header: Type.Optional(
       Type.String({
@@ -170,14 +165,12 @@ export const signatureSchema = Type.Object(
       }),
     ),
     signed: Type.Optional(
-      Type.Enum(['body', 'timestamp.body'], {
-        type: 'string',
-        title: 'Signed content',
-        'x-when': { preset: ['hmac'] },
-        description: 'The body alone, or the time, a full stop and the body.',
-        default: 'body',
-        'x-labels': { body: 'Body', 'timestamp.body': 'Time and body' },
-      }),
+      choice(
+        'Signed content',
+        'The body alone, or the time, a full stop and the body.',
+        { body: 'Body', 'timestamp.body': 'Time and body' },
+        { 'x-when': { preset: ['hmac'] }, default: 'body' },
+      ),
     ),
   },
   { additionalProperties: false },

@@ -1,4 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '@millrace/engine';
+import { choice } from '@millrace/node-kit/choice';
 import { defaultsOf } from '@millrace/node-kit/defaults-of';
 import { validatorOf } from '@millrace/node-kit/validator';
 import { type Static, Type } from 'typebox';
@@ -12,13 +13,12 @@ const MAX_WINDOW_S = 604_800;
 
 const deduplicateSchema = Type.Object(
   {
-    by: Type.Enum(['path', 'header', 'query'], {
-      type: 'string',
-      title: 'Location of the ID',
-      description: 'In the body, in a header or in the query.',
-      default: 'path',
-      'x-labels': { path: 'Body', header: 'Header', query: 'Query' },
-    }),
+    by: choice(
+      'Location of the ID',
+      'In the body, in a header or in the query.',
+      { path: 'Body', header: 'Header', query: 'Query' },
+      { default: 'path' },
+    ),
     name: Type.String({
       title: 'Path or name',
       description: 'The path in the body, such as id or event.id, or the name of the header or parameter.',
@@ -36,13 +36,12 @@ const deduplicateSchema = Type.Object(
       }),
     ),
     missing: Type.Optional(
-      Type.Enum(['start', 'refuse'], {
-        type: 'string',
-        title: 'Without an ID',
-        description: 'What to do with a call without an ID: start an execution, or refuse it with 422.',
-        default: 'start',
-        'x-labels': { start: 'Start', refuse: 'Refuse' },
-      }),
+      choice(
+        'Without an ID',
+        'What to do with a call without an ID: start an execution, or refuse it with 422.',
+        { start: 'Start', refuse: 'Refuse' },
+        { default: 'start' },
+      ),
     ),
   },
   { additionalProperties: false },
@@ -106,14 +105,12 @@ export const webhookProperties = {
     maxItems: 200,
     default: [],
   }),
-  respond: Type.Enum(['immediately', 'when_done', 'by_node'], {
-    type: 'string',
-    title: 'When to answer',
-    description:
-      'Respond immediately with a receipt, with your own response when the execution has finished, or with that of the first Respond to webhook node that it reaches.',
-    default: 'immediately',
-    'x-labels': { immediately: 'Immediately', when_done: 'When it has finished', by_node: 'By a node' },
-  }),
+  respond: choice(
+    'When to answer',
+    'Respond immediately with a receipt, with your own response when the execution has finished, or with that of the first Respond to webhook node that it reaches.',
+    { immediately: 'Immediately', when_done: 'When it has finished', by_node: 'By a node' },
+    { default: 'immediately' },
+  ),
   response: Type.Unsafe<Static<typeof responseSchema>>({
     ...responseSchema,
     title: 'Response',

@@ -1,4 +1,5 @@
 import { type JsonObject, type JsonValue, setOwn } from '@millrace/engine';
+import { choice } from '@millrace/node-kit/choice';
 import { Type } from 'typebox';
 
 /** The methods a webhook may accept. */
@@ -35,14 +36,12 @@ export const requestProperties = {
     'Query parameters to keep',
     'Names of parameters that the workflow can read as {{trigger.request.query.page}}. Secrets, such as token, are never kept.',
   ),
-  body: Type.Enum(['json', 'any', 'raw', 'files'], {
-    type: 'string',
-    title: 'Body',
-    description:
-      'JSON and simple forms only; or also multipart forms, without the content of their files, and any other type as text; or every body as text; or also forms with files, and any other type as a file.',
-    default: 'json',
-    'x-labels': { json: 'JSON or form', any: 'Any type', raw: 'Always text', files: 'With files' },
-  }),
+  body: choice(
+    'Body',
+    'JSON and simple forms only; or also multipart forms, without the content of their files, and any other type as text; or every body as text; or also forms with files, and any other type as a file.',
+    { json: 'JSON or form', any: 'Any type', raw: 'Always text', files: 'With files' },
+    { default: 'json' },
+  ),
 };
 
 /** How a webhook accepts and keeps calls. */

@@ -8,9 +8,10 @@ import {
   Text,
   TextInput,
 } from '@mantine/core';
-import { type ReactNode, useState } from 'react';
+import { type ComponentProps, type ReactNode, useState } from 'react';
 import { Trans, useTranslation } from 'react-i18next';
 import { Form } from './form.tsx';
+import { type ChangeOptions, useChange } from './use-change.ts';
 
 interface FormDialogProps extends Pick<ButtonProps, 'color'> {
   isOpen?: boolean;
@@ -105,4 +106,26 @@ export function ConfirmDialog({
       )}
     </FormDialog>
   );
+}
+
+export type ConfirmChangeProps<Answer> = Omit<ComponentProps<typeof ConfirmDialog>, 'isBusy' | 'onConfirm'> &
+  Omit<ChangeOptions<Answer, void>, 'onSettled'> & { change: () => Promise<Answer> };
+
+/** Asks before a change, and closes once it is made. */
+export function ConfirmChange<Answer>({
+  change,
+  done,
+  refreshes,
+  onSuccess,
+  onError,
+  ...dialog
+}: ConfirmChangeProps<Answer>) {
+  const { isPending, mutate } = useChange(change, {
+    ...{ done, refreshes, onError },
+    onSuccess: (answer) => {
+      dialog.onClose();
+      return onSuccess?.(answer);
+    },
+  });
+  return <ConfirmDialog {...dialog} isBusy={isPending} onConfirm={() => mutate()} />;
 }

@@ -5,14 +5,14 @@ import { notifyDone, notifyFailure } from './notify.ts';
 
 type MutationOptions<Answer, Given> = UseMutationOptions<Answer, Error, Given>;
 
-interface ChangeOptions<Answer, Given> extends Pick<MutationOptions<Answer, Given>, 'onSettled'> {
+export interface ChangeOptions<Answer, Given> extends Pick<MutationOptions<Answer, Given>, 'onSettled'> {
   /** The success notification. */
-  readonly done?: string | ((answer: Answer) => string);
+  readonly done?: string | ((answer: Answer) => string) | undefined;
   /** Endpoints to refetch on success. */
-  readonly refreshes?: readonly EndpointName[];
+  readonly refreshes?: readonly EndpointName[] | undefined;
   readonly onSuccess?: (answer: Answer, given: Given) => unknown;
   /** By default failures are shown as a notification. */
-  readonly onError?: (error: Error) => unknown;
+  readonly onError?: ((error: Error) => unknown) | undefined;
 }
 
 /** A mutation that reports its result and refetches dependent data. */

@@ -37,9 +37,9 @@ export async function openFlow(
 export async function draftOf({ person, id }: { person: TestPerson; id: number }): Promise<Flow> {
   const params = { org: person.organisationId, id };
   const { data } = await person.call('GET /orgs/:org/workflows/:id/draft', { params });
-  if (data.draft !== null) return data.draft.flow_data as unknown as Flow;
+  if (data.draft !== null) return data.draft.flow_data as Flow;
   const saved = await person.call('GET /orgs/:org/workflows/:id', { params });
-  return saved.data.flow_data as unknown as Flow;
+  return saved.data.flow_data;
 }
 
 /** Waits until the service has saved the draft. */

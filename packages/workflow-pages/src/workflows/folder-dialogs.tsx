@@ -4,7 +4,7 @@ import { Select, TextInput } from '@mantine/core';
 import type { Folder } from '@millrace/admin-api';
 import { call } from '@millrace/ui/api/client.ts';
 import { useOrg } from '@millrace/ui/api/me.ts';
-import { ConfirmDialog, FormDialog } from '@millrace/ui/components/form-dialog.tsx';
+import { ConfirmChange, FormDialog } from '@millrace/ui/components/form-dialog.tsx';
 import { useChange } from '@millrace/ui/components/use-change.ts';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
@@ -90,29 +90,20 @@ export function DeleteFolderDialog({
   const { t } = useTranslation();
   const org = useOrg();
   const tree = useFolderTree();
-  const remove = useChange(
-    () => call('DELETE /orgs/:org/folders/:folder', { params: { org, folder: folder.id } }),
-    {
-      done: t('folders.deleted', { name: folder.name }),
-      refreshes: [FOLDERS, 'GET /orgs/:org/workflows'],
-      onSuccess: () => {
-        onClose();
-        onDeleted();
-      },
-    },
-  );
   const outer = tree.find(({ id }) => id === folder.parent_id);
   const count = tree.find(({ id }) => id === folder.id)?.children.length ?? 0;
   return (
-    <ConfirmDialog
+    <ConfirmChange
       title={t('folders.deleteTitle', { name: folder.name })}
       action={t('folders.delete')}
-      isBusy={remove.isPending}
-      onConfirm={() => remove.mutate()}
+      change={() => call('DELETE /orgs/:org/folders/:folder', { params: { org, folder: folder.id } })}
+      done={t('folders.deleted', { name: folder.name })}
+      refreshes={[FOLDERS, 'GET /orgs/:org/workflows']}
+      onSuccess={onDeleted}
       onClose={onClose}
     >
       {outer === undefined ? t('folders.deleteHint') : t('folders.deleteInnerHint', { outer: outer.name })}
       {count > 0 && ` ${t('folders.deleteWith', { count })}`}
-    </ConfirmDialog>
+    </ConfirmChange>
   );
 }

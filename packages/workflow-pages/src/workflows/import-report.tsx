@@ -20,8 +20,8 @@ export function ImportReport({ report }: { report: NonNullable<Checked['report']
     outcome,
     nodes: report.filter((node) => node.outcome === outcome),
   }));
-  const told = counts.flatMap(({ outcome, nodes }) => (outcome === 'mapped' ? [] : nodes));
-  const shown = isWhole ? counts.flatMap(({ nodes }) => nodes) : told.slice(0, MAX_SHOWN);
+  const changed = counts.flatMap(({ outcome, nodes }) => (outcome === 'mapped' ? [] : nodes));
+  const shown = isWhole ? counts.flatMap(({ nodes }) => nodes) : changed.slice(0, MAX_SHOWN);
   const isCut = shown.length < report.length;
   return (
     <Stack gap={6}>

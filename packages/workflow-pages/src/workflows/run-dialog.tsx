@@ -1,11 +1,11 @@
 import { Select, Skeleton, Switch, Text } from '@mantine/core';
 import type { WorkflowItem } from '@millrace/admin-api';
+import { tryParseJson } from '@millrace/engine';
 import { call } from '@millrace/ui/api/client.ts';
 import { useOrg } from '@millrace/ui/api/me.ts';
 import { endpointQuery } from '@millrace/ui/api/query.ts';
 import { Code } from '@millrace/ui/components/code.tsx';
 import { FormDialog } from '@millrace/ui/components/form-dialog.tsx';
-import { readJson } from '@millrace/ui/components/read-json.ts';
 import { Muted } from '@millrace/ui/components/text.tsx';
 import { useChange } from '@millrace/ui/components/use-change.ts';
 import { useQuery } from '@tanstack/react-query';
@@ -32,7 +32,7 @@ export function RunDialog({ workflow, onClose }: { workflow: WorkflowItem; onClo
   const [isTest, setIsTest] = useState(workflow.is_test_mode);
   const sample = inputs.data?.sample?.data;
   const text = typed ?? JSON.stringify(sample ?? {}, null, 2);
-  const input = readJson(text);
+  const input = tryParseJson(text);
 
   const run = useChange(
     () =>

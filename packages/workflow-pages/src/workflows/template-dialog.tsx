@@ -8,7 +8,7 @@ import type { Credential, Template } from '@millrace/admin-api';
 import { FlowThumbnail } from '@millrace/editor/canvas/flow-thumbnail.tsx';
 import { Field } from '@millrace/editor/fields/field.tsx';
 import { withMember } from '@millrace/editor/form/field-props.ts';
-import type { Schema } from '@millrace/editor/form/field-shape.ts';
+import type { Schema } from '@millrace/editor-model/field-shape.ts';
 import { isJsonArray, isRawNumber, type JsonObject, type JsonValue } from '@millrace/engine';
 import { FormDialog } from '@millrace/ui/components/form-dialog.tsx';
 import { Hint } from '@millrace/ui/components/text.tsx';

@@ -1,21 +1,19 @@
 import { Group, Stack, Text } from '@mantine/core';
 import type { VectorCollection } from '@millrace/admin-api';
 import { call } from '@millrace/ui/api/client.ts';
-import { useOrg, useRole } from '@millrace/ui/api/me.ts';
+import { useOrg } from '@millrace/ui/api/me.ts';
 import { endpointQuery } from '@millrace/ui/api/query.ts';
 import { type Column, DataTable, type RowState } from '@millrace/ui/components/data-table.tsx';
-import { ConfirmDialog } from '@millrace/ui/components/form-dialog.tsx';
-import { IconButton } from '@millrace/ui/components/icon-button.tsx';
 import { QueryState } from '@millrace/ui/components/paged-list.tsx';
 import { EmptyState } from '@millrace/ui/components/states.tsx';
 import { Hint } from '@millrace/ui/components/text.tsx';
 import { Moment } from '@millrace/ui/components/time.tsx';
-import { useChange } from '@millrace/ui/components/use-change.ts';
 import { useQuery } from '@tanstack/react-query';
-import { Layers, Trash2 } from 'lucide-react';
-import { useMemo, useState } from 'react';
+import { Layers } from 'lucide-react';
+import { useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
 import { formatBytes } from '../system/format.ts';
+import { DeleteButton } from './delete-button.tsx';
 import { Items } from './items.tsx';
 import { Unfold } from './unfold.tsx';
 
@@ -107,39 +105,16 @@ function Narrow({ item, ...row }: { item: Listed } & RowState) {
 function DeleteCollection({ item: { name, items } }: { item: Listed }) {
   const { t } = useTranslation();
   const params = { org: useOrg() };
-  const { can } = useRole();
-  const [isAsking, setIsAsking] = useState(false);
-  const remove = useChange(
-    () => call('POST /orgs/:org/vector-collections/delete', { params, body: { name } }),
-    {
-      done: ({ deleted: count }) => t('stored.deleted', { count }),
-      refreshes: ['GET /orgs/:org/vector-collections', 'GET /orgs/:org/vector-items'],
-      onSuccess: () => setIsAsking(false),
-    },
-  );
-  if (!can('editor')) return null;
-  const label = t('stored.deleteCollection', { name });
   return (
-    <>
-      <IconButton
-        icon={Trash2}
-        size="sm"
-        variant="subtle"
-        color="gray"
-        label={label}
-        onClick={() => setIsAsking(true)}
-      />
-      <ConfirmDialog
-        isOpen={isAsking}
-        title={label}
-        action={t('stored.deleteAction')}
-        typed={name}
-        isBusy={remove.isPending}
-        onConfirm={() => remove.mutate()}
-        onClose={() => setIsAsking(false)}
-      >
-        {t('stored.deleteCollectionAbout', { count: items })}
-      </ConfirmDialog>
-    </>
+    <DeleteButton
+      label={t('stored.deleteCollection', { name })}
+      action={t('stored.deleteAction')}
+      typed={name}
+      change={() => call('POST /orgs/:org/vector-collections/delete', { params, body: { name } })}
+      done={({ deleted: count }) => t('stored.deleted', { count })}
+      refreshes={['GET /orgs/:org/vector-collections', 'GET /orgs/:org/vector-items']}
+    >
+      {t('stored.deleteCollectionAbout', { count: items })}
+    </DeleteButton>
   );
 }

@@ -1,23 +1,21 @@
 import { Group, Stack, Text } from '@mantine/core';
 import type { WorkflowMemory } from '@millrace/admin-api';
 import { call } from '@millrace/ui/api/client.ts';
-import { useOrg, useRole } from '@millrace/ui/api/me.ts';
+import { useOrg } from '@millrace/ui/api/me.ts';
 import { usePages } from '@millrace/ui/api/pages.ts';
 import { endpointQuery } from '@millrace/ui/api/query.ts';
 import { type Column, DataTable, type RowState } from '@millrace/ui/components/data-table.tsx';
 import { FilterInput } from '@millrace/ui/components/filter-input.tsx';
-import { ConfirmDialog } from '@millrace/ui/components/form-dialog.tsx';
-import { IconButton } from '@millrace/ui/components/icon-button.tsx';
 import { PagedList, QueryState } from '@millrace/ui/components/paged-list.tsx';
 import { EmptyState } from '@millrace/ui/components/states.tsx';
 import { Hint } from '@millrace/ui/components/text.tsx';
 import { Moment } from '@millrace/ui/components/time.tsx';
-import { useChange } from '@millrace/ui/components/use-change.ts';
 import { useQuery } from '@tanstack/react-query';
-import { MessagesSquare, SearchX, Trash2 } from 'lucide-react';
-import { useMemo, useState } from 'react';
+import { MessagesSquare, SearchX } from 'lucide-react';
+import { useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
 import { formatBytes } from '../system/format.ts';
+import { DeleteButton } from './delete-button.tsx';
 import { Unfold } from './unfold.tsx';
 
 type Listed = WorkflowMemory & { readonly id: string };
@@ -160,38 +158,15 @@ function Said({ by, children }: { by: string; children: string }) {
 function Forget({ item: { workflow, key } }: { item: Listed }) {
   const { t } = useTranslation();
   const params = { org: useOrg(), id: workflow.id };
-  const { can } = useRole();
-  const [isAsking, setIsAsking] = useState(false);
-  const forget = useChange(
-    () => call('POST /orgs/:org/workflows/:id/memories/forget', { params, body: { key } }),
-    {
-      done: t('stored.forgotten'),
-      refreshes: ['GET /orgs/:org/memories', 'GET /orgs/:org/workflows/:id/memories'],
-      onSuccess: () => setIsAsking(false),
-    },
-  );
-  if (!can('editor')) return null;
-  const label = t('stored.forget', { name: key });
   return (
-    <>
-      <IconButton
-        icon={Trash2}
-        size="sm"
-        variant="subtle"
-        color="gray"
-        label={label}
-        onClick={() => setIsAsking(true)}
-      />
-      <ConfirmDialog
-        isOpen={isAsking}
-        title={label}
-        action={t('stored.forgetAction')}
-        isBusy={forget.isPending}
-        onConfirm={() => forget.mutate()}
-        onClose={() => setIsAsking(false)}
-      >
-        {t('stored.forgetAbout')}
-      </ConfirmDialog>
-    </>
+    <DeleteButton
+      label={t('stored.forget', { name: key })}
+      action={t('stored.forgetAction')}
+      change={() => call('POST /orgs/:org/workflows/:id/memories/forget', { params, body: { key } })}
+      done={t('stored.forgotten')}
+      refreshes={['GET /orgs/:org/memories', 'GET /orgs/:org/workflows/:id/memories']}
+    >
+      {t('stored.forgetAbout')}
+    </DeleteButton>
   );
 }

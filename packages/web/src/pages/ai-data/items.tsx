@@ -1,21 +1,18 @@
 import { Anchor, Code, Group, Stack, Text } from '@mantine/core';
 import type { VectorItem } from '@millrace/admin-api';
 import { call } from '@millrace/ui/api/client.ts';
-import { useOrg, useRole } from '@millrace/ui/api/me.ts';
+import { useOrg } from '@millrace/ui/api/me.ts';
 import { usePages } from '@millrace/ui/api/pages.ts';
 import { endpointQuery } from '@millrace/ui/api/query.ts';
 import { FilterInput } from '@millrace/ui/components/filter-input.tsx';
-import { ConfirmDialog } from '@millrace/ui/components/form-dialog.tsx';
-import { IconButton } from '@millrace/ui/components/icon-button.tsx';
 import { PagedList } from '@millrace/ui/components/paged-list.tsx';
 import { Hint } from '@millrace/ui/components/text.tsx';
 import { Moment } from '@millrace/ui/components/time.tsx';
-import { useChange } from '@millrace/ui/components/use-change.ts';
 import { useQuery } from '@tanstack/react-query';
-import { Trash2 } from 'lucide-react';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { formatBytes } from '../system/format.ts';
+import { DeleteButton } from './delete-button.tsx';
 
 const PAGE_SIZE = 20;
 
@@ -97,41 +94,18 @@ function Item({ collection, item }: { collection: string; item: VectorItem }) {
   );
 }
 
-function DeleteItem({ collection, name }: { collection: string; name: string }) {
+function DeleteItem({ collection, name: key }: { collection: string; name: string }) {
   const { t } = useTranslation();
   const params = { org: useOrg() };
-  const { can } = useRole();
-  const [isAsking, setIsAsking] = useState(false);
-  const remove = useChange(
-    () => call('POST /orgs/:org/vector-items/delete', { params, body: { collection, key: name } }),
-    {
-      done: ({ deleted: count }) => t('stored.deleted', { count }),
-      refreshes: ['GET /orgs/:org/vector-collections', 'GET /orgs/:org/vector-items'],
-      onSuccess: () => setIsAsking(false),
-    },
-  );
-  if (!can('editor')) return null;
-  const label = t('stored.deleteItem', { name });
   return (
-    <>
-      <IconButton
-        icon={Trash2}
-        size="sm"
-        variant="subtle"
-        color="gray"
-        label={label}
-        onClick={() => setIsAsking(true)}
-      />
-      <ConfirmDialog
-        isOpen={isAsking}
-        title={label}
-        action={t('stored.deleteAction')}
-        isBusy={remove.isPending}
-        onConfirm={() => remove.mutate()}
-        onClose={() => setIsAsking(false)}
-      >
-        {t('stored.deleteItemAbout')}
-      </ConfirmDialog>
-    </>
+    <DeleteButton
+      label={t('stored.deleteItem', { name: key })}
+      action={t('stored.deleteAction')}
+      change={() => call('POST /orgs/:org/vector-items/delete', { params, body: { collection, key } })}
+      done={({ deleted: count }) => t('stored.deleted', { count })}
+      refreshes={['GET /orgs/:org/vector-collections', 'GET /orgs/:org/vector-items']}
+    >
+      {t('stored.deleteItemAbout')}
+    </DeleteButton>
   );
 }

@@ -3,7 +3,7 @@ import type { AlertRule } from '@millrace/admin-api';
 import { call } from '@millrace/ui/api/client.ts';
 import { useOrg } from '@millrace/ui/api/me.ts';
 import { DataTable } from '@millrace/ui/components/data-table.tsx';
-import { ConfirmDialog } from '@millrace/ui/components/form-dialog.tsx';
+import { ConfirmChange } from '@millrace/ui/components/form-dialog.tsx';
 import { IconButton } from '@millrace/ui/components/icon-button.tsx';
 import { notifyDone, notifyWarning } from '@millrace/ui/components/notify.ts';
 import { RowMenu } from '@millrace/ui/components/row-menu.tsx';
@@ -105,11 +105,6 @@ function Actions({ item }: { item: AlertRule }) {
       else notifyWarning(t('alerts.testFailed', { reason: translateMessage(error) }));
     },
   });
-  const remove = useChange(() => call('DELETE /orgs/:org/alert-rules/:rule', { params }), {
-    done: t('alerts.deleted', { name: item.name }),
-    refreshes: ['GET /orgs/:org/alert-rules'],
-    onSuccess: close,
-  });
   return (
     <Group gap={2} wrap="nowrap" justify="flex-end">
       <IconButton
@@ -128,15 +123,16 @@ function Actions({ item }: { item: AlertRule }) {
       </RowMenu>
       {dialog === 'edit' && <RuleDialog rule={item} onClose={close} />}
       {dialog === 'delete' && (
-        <ConfirmDialog
+        <ConfirmChange
           title={t('alerts.deleteTitle', { name: item.name })}
           action={t('common.delete')}
-          isBusy={remove.isPending}
-          onConfirm={() => remove.mutate()}
+          change={() => call('DELETE /orgs/:org/alert-rules/:rule', { params })}
+          done={t('alerts.deleted', { name: item.name })}
+          refreshes={['GET /orgs/:org/alert-rules']}
           onClose={close}
         >
           {t('alerts.deleteHint')}
-        </ConfirmDialog>
+        </ConfirmChange>
       )}
     </Group>
   );

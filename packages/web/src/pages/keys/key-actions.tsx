@@ -2,7 +2,7 @@ import { Menu, Stack, Text } from '@mantine/core';
 import type { ApiKey } from '@millrace/admin-api';
 import { call } from '@millrace/ui/api/client.ts';
 import { useOrg } from '@millrace/ui/api/me.ts';
-import { ConfirmDialog, FormDialog } from '@millrace/ui/components/form-dialog.tsx';
+import { ConfirmChange, FormDialog } from '@millrace/ui/components/form-dialog.tsx';
 import { RowMenu } from '@millrace/ui/components/row-menu.tsx';
 import { useChange } from '@millrace/ui/components/use-change.ts';
 import { Ban, LockKeyholeOpen, RotateCcwKey } from 'lucide-react';
@@ -77,17 +77,13 @@ function RotateDialog({ item, onIssued, onClose }: ActionProps & { onClose: () =
 function RevokeDialog({ item, onClose }: { item: ApiKey; onClose: () => void }) {
   const { t, i18n } = useTranslation();
   const params = { org: useOrg(), key: item.id };
-  const revoke = useChange(() => call('POST /orgs/:org/keys/:key/revoke', { params }), {
-    done: t('keys.revoked', { name: item.name }),
-    refreshes: KEY_LISTS,
-    onSuccess: onClose,
-  });
   return (
-    <ConfirmDialog
+    <ConfirmChange
       title={t('keys.revokeTitle', { name: item.name })}
       action={t('keys.revoke')}
-      isBusy={revoke.isPending}
-      onConfirm={() => revoke.mutate()}
+      change={() => call('POST /orgs/:org/keys/:key/revoke', { params })}
+      done={t('keys.revoked', { name: item.name })}
+      refreshes={KEY_LISTS}
       onClose={onClose}
     >
       <Stack gap={4}>
@@ -99,7 +95,7 @@ function RevokeDialog({ item, onClose }: { item: ApiKey; onClose: () => void }) 
           </Text>
         )}
       </Stack>
-    </ConfirmDialog>
+    </ConfirmChange>
   );
 }
 

@@ -4,7 +4,7 @@ import type { OwnConnector, ResponseBody } from '@millrace/admin-api';
 import { ApiProblem, addressOf, call } from '@millrace/ui/api/client.ts';
 import { useOrg } from '@millrace/ui/api/me.ts';
 import { endpointQuery } from '@millrace/ui/api/query.ts';
-import { ConfirmDialog } from '@millrace/ui/components/form-dialog.tsx';
+import { ConfirmChange } from '@millrace/ui/components/form-dialog.tsx';
 import { IconButton } from '@millrace/ui/components/icon-button.tsx';
 import { notifyFailure } from '@millrace/ui/components/notify.ts';
 import { QueryState } from '@millrace/ui/components/paged-list.tsx';
@@ -177,10 +177,6 @@ function Item({ item }: { item: OwnConnector }) {
   const params = { org, connector: item.name };
   const [isDeleting, setIsDeleting] = useState(false);
   const { renew, seen, total, refused } = useRenewal(item);
-  const remove = useChange(() => call('DELETE /orgs/:org/connectors/:connector', { params }), {
-    refreshes: REFRESHES,
-    onSuccess: () => setIsDeleting(false),
-  });
   const counts = [
     t('connectors.operations', { count: item.operations }),
     ...(item.triggers === 0 ? [] : [t('connectors.triggers', { count: item.triggers })]),
@@ -247,15 +243,15 @@ function Item({ item }: { item: OwnConnector }) {
         <Hint>{t('connectors.moreRefused', { count: refused.length - MAX_SHOWN })}</Hint>
       )}
       {isDeleting && (
-        <ConfirmDialog
+        <ConfirmChange
           title={t('connectors.deleteTitle', { name: item.title, interpolation: { escapeValue: false } })}
           action={t('connectors.deleteAction')}
-          isBusy={remove.isPending}
-          onConfirm={() => remove.mutate()}
+          change={() => call('DELETE /orgs/:org/connectors/:connector', { params })}
+          refreshes={REFRESHES}
           onClose={() => setIsDeleting(false)}
         >
           {t('connectors.deleteHint')}
-        </ConfirmDialog>
+        </ConfirmChange>
       )}
     </Stack>
   );

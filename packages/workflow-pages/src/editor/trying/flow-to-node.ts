@@ -1,4 +1,4 @@
-import { loopsAround, upstreamOf } from '@millrace/editor/form/flow-scope.ts';
+import { loopsAround, upstreamOf } from '@millrace/editor-model/flow-scope.ts';
 import { withBodies } from '@millrace/editor-model/flow-value.ts';
 import type { Flow } from '@millrace/engine';
 

@@ -2,8 +2,8 @@ import '@millrace/ui/i18n/parts/forms.ts';
 import { Stack } from '@mantine/core';
 import { Field } from '@millrace/editor/fields/field.tsx';
 import { GroupFields } from '@millrace/editor/fields/group-fields.tsx';
-import { shapeOf } from '@millrace/editor/form/field-shape.ts';
 import { FormContext, type FormContextValue } from '@millrace/editor/form/form-context.tsx';
+import { shapeOf } from '@millrace/editor-model/field-shape.ts';
 import type { JsonObject } from '@millrace/engine';
 import { useMemo } from 'react';
 

@@ -2,7 +2,7 @@ import '@millrace/ui/i18n/parts/trying.ts';
 import '@millrace/ui/i18n/parts/editor.ts';
 import '@millrace/ui/i18n/parts/forms.ts';
 import { ActionIcon, Menu } from '@mantine/core';
-import { loopsAround } from '@millrace/editor/form/flow-scope.ts';
+import { loopsAround } from '@millrace/editor-model/flow-scope.ts';
 import { own } from '@millrace/editor-model/flow-value.ts';
 import { useEditor, useEditorStore } from '@millrace/editor-model/store.ts';
 import { IconButton } from '@millrace/ui/components/icon-button.tsx';

@@ -1,7 +1,5 @@
 import type { ResponseBody } from '@millrace/admin-api';
-import { isJsonObject, type JsonObject, type JsonValue } from '@millrace/engine';
-
-import { readJson } from '@millrace/ui/components/read-json.ts';
+import { isJsonObject, type JsonObject, type JsonValue, tryParseJson } from '@millrace/engine';
 
 /** A run's input: a value, or the execution to take it from. */
 export type RunInput =
@@ -96,6 +94,6 @@ export function knownValueOf(input: RunInput, { executions }: KnownInputs): Json
 
 /** Parses JSON as typed; empty text is an empty object. */
 export function readInput(text: string): RunInput {
-  const value = text.trim() === '' ? {} : readJson(text);
+  const value = text.trim() === '' ? {} : tryParseJson(text);
   return value === undefined ? { kind: 'invalid' } : { kind: 'value', value };
 }

@@ -1,7 +1,7 @@
 import { Accordion, Button, Group, Stack, Text } from '@mantine/core';
-import { upstreamOf } from '@millrace/editor/form/flow-scope.ts';
 import { PinEditor } from '@millrace/editor/pins/pin-editor.tsx';
 import { useLastExecution, useOutputsOf } from '@millrace/editor/pins/use-known-outputs.ts';
+import { upstreamOf } from '@millrace/editor-model/flow-scope.ts';
 import { own, titleOf } from '@millrace/editor-model/flow-value.ts';
 import { useEditor, useEditorState } from '@millrace/editor-model/store.ts';
 import type { JsonObject } from '@millrace/engine';

@@ -3,7 +3,7 @@ import { DiffSign } from '@millrace/editor/canvas/diff-sign.tsx';
 import { useNodeTypes } from '@millrace/editor/canvas/flow-view.tsx';
 import { SETTING_NAMES } from '@millrace/editor/node-panel/setting-names.ts';
 import { titleOf } from '@millrace/editor-model/flow-value.ts';
-import { type Flow, type FlowNode, type JsonValue, stringifyJson } from '@millrace/engine';
+import { type Flow, type FlowNode, type JsonValue, textOrJson } from '@millrace/engine';
 import { Hint } from '@millrace/ui/components/text.tsx';
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
@@ -131,6 +131,6 @@ export function useValueName(): (path: string) => string {
 const MAX_TEXT = 120;
 
 function shortText(value: JsonValue): string {
-  const text = typeof value === 'string' ? value : stringifyJson(value);
+  const text = textOrJson(value);
   return text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)}…` : text;
 }

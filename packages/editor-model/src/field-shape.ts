@@ -60,15 +60,15 @@ export interface NamedField {
 }
 
 /** How a node's form is arranged; sections can be closed. */
-export interface FormLayout {
+export type FormLayout = {
   readonly main: readonly string[];
   readonly sections: readonly FormSection[];
-}
+};
 
-export interface FormSection {
+export type FormSection = {
   readonly title: string;
   readonly fields: readonly string[];
-}
+};
 
 export interface Variant {
   /** The discriminator's value, or the JSON type. */
@@ -236,7 +236,7 @@ function shapeOfObject(schema: Schema): FieldShape {
 
 function layoutOf(form: JsonValue | undefined): FormLayout | null {
   if (form === undefined || !isJsonObject(form)) return null;
-  const { main, sections = [] } = form as unknown as Partial<FormLayout>;
+  const { main, sections = [] } = form as Partial<FormLayout>;
   return main === undefined ? null : { main, sections };
 }
 

@@ -1,4 +1,3 @@
-import { own } from '@millrace/editor-model/flow-value.ts';
 import {
   isJsonArray,
   type JsonObject,
@@ -13,6 +12,7 @@ import {
 } from '@millrace/engine';
 import { presentMessage } from '@millrace/messages/english';
 import { type FlowPart, loopsAround, upstreamOf } from './flow-scope.ts';
+import { own } from './flow-value.ts';
 import { type DataSource, membersOf, type PathHint, type Preview } from './known-values.ts';
 
 /** Known values that a node's templates can read, from the sample and the last execution. */
