@@ -60,6 +60,9 @@ const FIRST_VIEWS = [
   ['first-view.editor_heading', 'editor'],
   ['first-view.executions_heading', 'executions'],
   ['first-view.execution_heading', 'execution'],
+  ['first-view.versions_heading', 'versions of a workflow'],
+  ['first-view.templates_heading', 'gallery'],
+  ['first-view.settings_heading', 'settings'],
 ] as const;
 
 /** The targets whose metrics were measured. */

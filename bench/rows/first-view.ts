@@ -22,6 +22,9 @@ const PAGES = [
   { id: 'editor', label: 'editor' },
   { id: 'executions', label: 'executions' },
   { id: 'execution', label: 'execution' },
+  { id: 'versions', label: 'versions of a workflow' },
+  { id: 'templates', label: 'gallery' },
+  { id: 'settings', label: 'settings' },
 ] as const;
 
 /** Until the first heading of a page is shown, at a slow connection, with nothing cached. */
@@ -52,6 +55,9 @@ export const firstViewRow: Row = {
         editor: `${home}/workflows/${workflowId}`,
         executions: `${home}/executions`,
         execution: `${home}/executions/${executionId}`,
+        versions: `${home}/workflows/${workflowId}/versions`,
+        templates: `${home}/templates`,
+        settings: `${home}/settings`,
       };
       const readings: [string, number][] = [];
       for (const { id } of PAGES) {

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { NodeType, TextTable } from './editor.ts';
+import { NodeType, NodeTypeOutline, TextTable } from './editor.ts';
 import type { Endpoints } from './endpoint.ts';
 import { Closed, explanation, Id, Nullable, Timestamp } from './forms.ts';
 
@@ -41,6 +41,15 @@ export const CONNECTOR_ENDPOINTS = {
           ja: Closed({ nodes: TextTable, choices: TextTable }),
         }),
       ),
+    }),
+  },
+  'GET /orgs/:org/connector-types/outline': {
+    access: 'viewer',
+    isExact: true,
+    summary:
+      "What a flow shows of the node types of the organisation's own connectors, with their titles in Japanese",
+    response: Closed({
+      items: Type.Array(Closed({ items: Type.Array(NodeTypeOutline), ja: Closed({ nodes: TextTable }) })),
     }),
   },
   'POST /orgs/:org/connectors': {

@@ -160,6 +160,14 @@ describe('an uploaded connector', () => {
     expect(types.data.items[0]?.ja.nodes['own.helpdesk.create_ticket/title']).toBe(
       'ヘルプデスク: チケットを作成',
     );
+    const outlines = await viewer.call('GET /orgs/:org/connector-types/outline', { params });
+    expect(types.data.items).toMatchObject(outlines.data.items);
+    expect(outlines.data.items[0]?.items).toHaveLength(3);
+    expect(outlines.text).not.toContain('config_schema');
+    expect(outlines.data.items[0]?.ja.nodes).toMatchObject({
+      Helpdesk: 'ヘルプデスク',
+      'own.helpdesk.create_ticket/title': 'ヘルプデスク: チケットを作成',
+    });
     const file = await viewer.call('GET /orgs/:org/connectors/:connector/file', {
       params: { ...params, connector: 'helpdesk' },
     });
@@ -179,6 +187,8 @@ describe('an uploaded connector', () => {
     const params = { org: other.organisationId };
     expect((await other.call('GET /orgs/:org/connectors', { params })).data.items).toEqual([]);
     expect((await other.call('GET /orgs/:org/connector-types', { params })).data.items).toEqual([]);
+    const outlines = await other.call('GET /orgs/:org/connector-types/outline', { params });
+    expect(outlines.data.items).toEqual([]);
     const connector = { ...params, connector: 'helpdesk' };
     expect(
       (await other.call('GET /orgs/:org/connectors/:connector/file', { params: connector })).status,

@@ -44,6 +44,27 @@ async function expectAbove(page: Page, button: Locator): Promise<void> {
   expect((shown?.y ?? 0) + (shown?.height ?? 0)).toBeLessThan((target?.y ?? 0) + 1);
 }
 
+async function isInWindow(page: Page, what: Locator): Promise<boolean> {
+  const [box, size] = [await what.boundingBox(), page.viewportSize()];
+  if (box === null || size === null) return false;
+  const { x, y, width, height } = box;
+  return x >= 0 && y >= 0 && x + width <= size.width && y + height <= size.height;
+}
+
+/** Right of its target, in the middle of its height. */
+async function expectRight(hint: Locator, target: Locator): Promise<void> {
+  const [shown, about] = await Promise.all([hint.boundingBox(), target.boundingBox()]);
+  if (shown === null || about === null) throw new Error('one of them is not there');
+  const gap = shown.x - about.x - about.width;
+  expect(gap).toBeGreaterThanOrEqual(0);
+  expect(gap).toBeLessThan(16);
+  const middleOf = ({ y, height }: { readonly y: number; readonly height: number }) => y + height / 2;
+  expect(Math.abs(middleOf(shown) - middleOf(about))).toBeLessThan(2);
+  // The arrow is where the target is.
+  const arrow = await hint.locator('.mantine-Tooltip-arrow').boundingBox();
+  expect(Math.abs((arrow?.y ?? 0) + (arrow?.height ?? 0) / 2 - middleOf(about))).toBeLessThan(2);
+}
+
 test('a menu opened by keyboard before there is what positions it has the focus, and gives it back', async () => {
   const { opened, page, release, isAskedFor } = await openHeld();
   const button = page.getByRole('button', { name: /account menu/i });
@@ -55,9 +76,28 @@ test('a menu opened by keyboard before there is what positions it has the focus,
   await page.getByRole('menu').waitFor();
   await focused(page.getByRole('menuitem').first());
   await expectAbove(page, button);
+  // It goes where its button goes.
+  await page.setViewportSize({ width: 1280, height: 560 });
+  await expect.poll(() => isInWindow(page, page.getByRole('menu'))).toBe(true);
+  await expectAbove(page, button);
   await page.keyboard.press('Escape');
   await page.getByRole('menu').waitFor({ state: 'detached' });
   await focused(button);
+  expectNoComplaints(opened);
+});
+
+test('a menu without room below its button is opened above it, and one at the edge within the window', async () => {
+  const person = await createPerson(world.service, 'editor');
+  for (let index = 0; index < 8; index += 1)
+    await createWorkflow(person, `Orders ${index}`, greetingFlow('Hello'));
+  const opened = await world.openFor(person, 'workflows');
+  const { page } = opened;
+  const button = page.getByRole('button', { name: /^More for Orders/ }).last();
+  const { y = 0, height = 0 } = (await button.boundingBox()) ?? {};
+  await page.setViewportSize({ width: 1280, height: Math.ceil(y + height) + 8 });
+  await button.click();
+  await expectAbove(page, button);
+  expect(await isInWindow(page, page.getByRole('menu'))).toBe(true);
   expectNoComplaints(opened);
 });
 
@@ -71,6 +111,7 @@ test('a hint that was pointed at before there is what positions it comes when it
   await hint.waitFor();
   const id = await hint.getAttribute('id');
   expect(await button.getAttribute('aria-describedby')).toBe(id);
+  await expectRight(hint, button);
   await page.keyboard.press('Escape');
   await hint.waitFor({ state: 'detached' });
   await page.mouse.move(640, 600);
@@ -78,6 +119,15 @@ test('a hint that was pointed at before there is what positions it comes when it
   await hint.waitFor();
   await page.mouse.move(640, 600);
   await hint.waitFor({ state: 'detached' });
+  // By keyboard it comes with the focus, and goes with it.
+  await page.getByRole('link', { name: 'Workflows' }).first().focus();
+  await page.keyboard.press('Tab');
+  while (!(await button.evaluate((each) => each === document.activeElement)))
+    await page.keyboard.press('Tab');
+  await expect.poll(() => hint.textContent()).toBe('Executions');
+  await expectRight(hint, button);
+  await page.keyboard.press('Shift+Tab');
+  await page.getByRole('tooltip', { name: 'Executions' }).waitFor({ state: 'detached' });
   expectNoComplaints(opened);
 });
 

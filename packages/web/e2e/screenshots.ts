@@ -4,7 +4,7 @@ import { createAccount } from '@millrace/testing/accounts';
 import { createPerson, type TestPerson } from '@millrace/testing/admin';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { findLostFocus, findOverflow, findViolationsOnTop } from './support/accessible.ts';
+import { findLostFocus, findOverflow, findViolations, findViolationsOnTop } from './support/accessible.ts';
 import { type BrowserService, openBrowserService } from './support/browser-service.ts';
 import type { ContextOptions } from './support/chromium.ts';
 import { companyScenes } from './support/company-scenes.ts';
@@ -13,6 +13,7 @@ import { furnishCompany } from './support/furnish-company.ts';
 import { furnishOffice } from './support/furnish-office.ts';
 import { LISTS, placesOf, settle } from './support/places.ts';
 import { addressIn, type Scene, sayIn, scenesOf } from './support/scenes.ts';
+import { makeVisitorScenes, type VisitorScene } from './support/visitor-scenes.ts';
 import { goWithin } from './support/walk.ts';
 
 /**
@@ -40,6 +41,7 @@ let viewer: TestPerson;
 let pages: readonly Scene[];
 let scenes: readonly Scene[];
 let forViewers: readonly Scene[];
+let forVisitors: readonly VisitorScene[];
 beforeAll(async () => {
   await mkdir(FOLDER, { recursive: true });
   world = await openBrowserService({ config: { allowHosts: ['127.0.0.1'] } });
@@ -61,6 +63,7 @@ beforeAll(async () => {
     ['editor', `workflows/${furniture.workflowId}`] as const,
     ['execution-waiting', `executions/${company.waitingId}`] as const,
   ].map(asScene);
+  forVisitors = await makeVisitorScenes(person, world.url);
 });
 afterAll(() => world.stop());
 
@@ -137,6 +140,27 @@ const REFUSAL = {
   request_id: 'req_1',
 };
 
+/** Photographs what people outside see, each in a new document. */
+async function photographVisitors([look, options]: (typeof LOOKS)[number]): Promise<void> {
+  const wanted = forVisitors.filter(({ name }) => WANTED.test(name));
+  if (wanted.length === 0) return;
+  const { page } = await world.openPage(options);
+  page.setDefaultTimeout(PATIENCE_MS);
+  const failures: string[] = [];
+  for (const { name, url, open } of wanted) {
+    await page.goto(url);
+    try {
+      await open(page);
+    } catch (error) {
+      failures.push(`${name}: ${String(error).slice(0, 500)}`);
+    }
+    await page.screenshot({ path: `${FOLDER}/${name}-${look}.png`, fullPage: true });
+    const found = [...(await findOverflow(page)), ...(await findViolations(page))];
+    failures.push(...found.map((each) => `${name}: ${each}`));
+  }
+  expect(failures).toEqual([]);
+}
+
 /** In a new document, without anything that was loaded before. */
 async function goTo(page: Page, name: string): Promise<void> {
   await page.goto('about:blank');
@@ -157,3 +181,4 @@ test.each(LOOKS)('%s: empty pages', (...look) =>
 test.each(LOOKS)('%s: what viewers see', (...look) => photograph(viewer, forViewers, look, '-viewer'));
 test.each(LOOKS)('%s: refused', (...look) => photographWithout('error', look));
 test.each(LOOKS)('%s: loading', (...look) => photographWithout('loading', look));
+test.each(LOOKS)('%s: what visitors see', (...look) => photographVisitors(look));

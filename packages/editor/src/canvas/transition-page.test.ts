@@ -57,10 +57,20 @@ test('is over where it is when somebody takes the view, and tells so', () => {
   animate('a', said);
   draw(1000);
   draw(1050);
-  interrupt(node);
+  view().interrupt();
   draw(1100);
   expect(said).toEqual(['a starts', 'a 0.25', 'a is over']);
-  expect(() => view().interrupt()).not.toThrow();
+  interrupt(node);
+  expect(said).toHaveLength(3);
+});
+
+test('does not start when somebody has taken the view before', () => {
+  const said: string[] = [];
+  animate('a', said).on('interrupt', () => said.push('a is interrupted'));
+  animate('b', said).on('cancel', () => said.push('b is cancelled'));
+  interrupt(node);
+  for (const now of [1000, 1050]) draw(now);
+  expect(said).toEqual(['b is cancelled']);
 });
 
 test('gives way to the next one', () => {

@@ -6,6 +6,8 @@ type Step = (t: number) => void;
 type StepMaker = (this: Element, datum: unknown, index: number, group: readonly Element[]) => Step;
 
 const running = new WeakMap<Element, Transition>();
+/** Start with the next frame. */
+const waiting = new WeakMap<Element, Transition>();
 
 /** One animation of one element. */
 class Transition {
@@ -19,6 +21,8 @@ class Transition {
 
   constructor(nodes: Selection<Element, unknown, null, undefined>) {
     this.#nodes = nodes;
+    waiting.get(this.#node())?.stop();
+    waiting.set(this.#node(), this);
     // What it does is said after it was made.
     this.#frame = requestAnimationFrame((now) => this.#start(now));
   }
@@ -51,7 +55,7 @@ class Transition {
   /** Ends it where it is. */
   stop(): void {
     cancelAnimationFrame(this.#frame);
-    running.delete(this.#node());
+    (this.#hasStarted ? running : waiting).delete(this.#node());
     this.#tell(this.#hasStarted ? 'interrupt' : 'cancel');
   }
 
@@ -67,7 +71,8 @@ class Transition {
 
   #start(startedAt: number): void {
     const node = this.#node();
-    interrupt(node);
+    waiting.delete(node);
+    running.get(node)?.stop();
     running.set(node, this);
     this.#hasStarted = true;
     this.#tell('start');
@@ -88,9 +93,10 @@ class Transition {
   }
 }
 
-/** Ends what is animated of an element, where it is. */
+/** Ends what is animated of an element, where it is, and what is about to be. */
 export function interrupt(node: Element): void {
   running.get(node)?.stop();
+  waiting.get(node)?.stop();
 }
 
 Object.assign(selection.prototype, {

@@ -25,16 +25,17 @@ const wholeConnectors = {
 /** Someone may upload a connector while the page is open. */
 const OWN_STALE_MS = 30_000;
 
-function useOwnTypes(isNeeded: boolean) {
+/** How much of the node types of connectors is needed: `no`: they aren't fetched for this caller. */
+type Needed = 'no' | 'outline' | 'whole';
+
+/** All of every node type of the organisation's own connectors. Whoever needs outlines keeps them fresh once they are there. */
+function useWholeOwn(needed: Needed) {
   return useQuery({
     ...endpointQuery('GET /orgs/:org/connector-types', { params: { org: useOrg() } }),
     staleTime: OWN_STALE_MS,
-    enabled: isNeeded,
+    enabled: ({ state }) => needed === 'whole' || (needed === 'outline' && state.data !== undefined),
   });
 }
-
-/** How much of the node types of connectors is needed: `no`: they aren't fetched for this caller. */
-type Needed = 'no' | 'outline' | 'whole';
 
 /** The node types of connectors, those of the organisation's own apart from the others; undefined until they have loaded. */
 export function useConnectors(needed: Needed) {
@@ -44,8 +45,13 @@ export function useConnectors(needed: Needed) {
     staleTime: Number.POSITIVE_INFINITY,
     enabled: needed === 'outline' && whole.data === undefined,
   });
-  const own = useOwnTypes(needed !== 'no');
-  return { common: whole.data ?? outline.data, own: own.data };
+  const wholeOwn = useWholeOwn(needed).data;
+  const ownOutline = useQuery({
+    ...endpointQuery('GET /orgs/:org/connector-types/outline', { params: { org: useOrg() } }),
+    staleTime: OWN_STALE_MS,
+    enabled: needed === 'outline' && wholeOwn === undefined,
+  }).data;
+  return { common: whole.data ?? outline.data, own: wholeOwn ?? ownOutline };
 }
 
 /**
@@ -55,7 +61,7 @@ export function useConnectors(needed: Needed) {
 export function useWholeTypes({ ofConnectors }: { readonly ofConnectors: boolean }) {
   const types = useQuery(wholeTypes);
   const connectors = useQuery({ ...wholeConnectors, enabled: ofConnectors });
-  const own = useOwnTypes(ofConnectors);
+  const own = useWholeOwn(ofConnectors ? 'whole' : 'no');
   const asked = ofConnectors ? [types, connectors, own] : [types];
   return {
     areThere: asked.every(({ data }) => data !== undefined),

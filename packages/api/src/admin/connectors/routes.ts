@@ -14,7 +14,7 @@ import { renewWorkflows } from '@millrace/service/workflows/renew';
 import type { FastifyInstance } from 'fastify';
 import type { AppDeps } from '../../app-deps.ts';
 import { adminRoute } from '../http/route.ts';
-import { presentOperation } from '../node-types/routes.ts';
+import { outlinesOf, presentOperation } from '../node-types/routes.ts';
 
 /** The connectors that an organisation uploads. */
 export function connectorRoutes(app: FastifyInstance, deps: AppDeps): void {
@@ -25,15 +25,19 @@ export function connectorRoutes(app: FastifyInstance, deps: AppDeps): void {
     return { items: rows.map((row) => ({ ...row, uploaded_at: row.uploaded_at.toISOString() })) };
   });
 
-  adminRoute(app, deps, 'GET /orgs/:org/connector-types', async ({ organisation: { id } }) => {
+  const typesOf = async (id: number) => {
     const own = await db.forOrganisation(id, (tx) => ownTypes(tx, id));
-    return {
-      items: own.map(({ connector, nodes }) => ({
-        items: nodes.map(presentOperation),
-        ja: japaneseTexts([connector]),
-      })),
-    };
-  });
+    return own.map(({ connector, nodes }) => ({
+      items: nodes.map(presentOperation),
+      ja: japaneseTexts([connector]),
+    }));
+  };
+  adminRoute(app, deps, 'GET /orgs/:org/connector-types', async ({ organisation: { id } }) => ({
+    items: await typesOf(id),
+  }));
+  adminRoute(app, deps, 'GET /orgs/:org/connector-types/outline', async ({ organisation: { id } }) => ({
+    items: (await typesOf(id)).map(outlinesOf),
+  }));
 
   adminRoute(app, deps, 'POST /orgs/:org/connectors', async ({ organisation: { id }, actor, body }) => {
     const { name, revision, isNew } = await uploadConnector(db, id, await readUpload(body.file, id), actor);

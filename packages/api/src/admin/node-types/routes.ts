@@ -19,21 +19,28 @@ export function nodeTypeRoutes(app: FastifyInstance, deps: AppDeps): void {
   const items = nodes.map(present);
   const all = { items };
   adminRoute(app, deps, 'GET /node-types', async () => all);
-  const outlines = { items: items.map(outlineOf) };
+  const outlines = { items: items.map(outline) };
   adminRoute(app, deps, 'GET /node-types/outline', async () => outlines);
   const connectors = { items: connectorNodes.map(presentOperation), ja: japaneseTexts() };
   adminRoute(app, deps, 'GET /connectors', async () => connectors);
-  const connectorOutlines = {
-    items: connectors.items.map(outlineOf),
-    ja: { nodes: titlesIn(connectors) },
-  };
+  const connectorOutlines = outlinesOf(connectors);
   adminRoute(app, deps, 'GET /connectors/outline', async () => connectorOutlines);
   adminRoute(app, deps, 'GET /limits', async () => ({
     flow_body_bytes: deps.config.limits.flowBodyBytes,
   }));
 }
 
-function outlineOf(item: NodeType): NodeTypeOutline {
+interface WithJapanese {
+  readonly items: readonly NodeType[];
+  readonly ja: { readonly nodes: { readonly [text: string]: string } };
+}
+
+/** Node types of connectors, and their titles in Japanese. */
+export function outlinesOf(types: WithJapanese) {
+  return { items: types.items.map(outline), ja: { nodes: titlesIn(types) } };
+}
+
+function outline(item: NodeType): NodeTypeOutline {
   const { type, title, icon, kind, group, is_replaced: isReplaced, handles, first_config: config } = item;
   return {
     type,
@@ -49,13 +56,7 @@ function outlineOf(item: NodeType): NodeTypeOutline {
 }
 
 /** The Japanese of what an outline has, of all texts of connectors. */
-function titlesIn({
-  items,
-  ja,
-}: {
-  readonly items: readonly NodeType[];
-  readonly ja: { readonly nodes: { readonly [text: string]: string } };
-}): Record<string, string> {
+function titlesIn({ items, ja }: WithJapanese): Record<string, string> {
   const texts = items.flatMap(({ type, title, group }) => [`${type}/title`, title, group]);
   return Object.fromEntries(
     texts.flatMap((text) => (ja.nodes[text] === undefined ? [] : [[text, ja.nodes[text]]])),

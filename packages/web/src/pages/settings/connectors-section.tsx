@@ -18,7 +18,11 @@ import { type DragEvent, useEffect, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 
 /** What a change of connectors changes elsewhere. */
-const REFRESHES = ['GET /orgs/:org/connectors', 'GET /orgs/:org/connector-types'] as const;
+const REFRESHES = [
+  'GET /orgs/:org/connectors',
+  'GET /orgs/:org/connector-types',
+  'GET /orgs/:org/connector-types/outline',
+] as const;
 
 /** The organisation's own connectors: upload, list, update workflows, delete. */
 export function ConnectorsSection() {

@@ -1,0 +1,79 @@
+import type { TestPerson } from '@millrace/testing/admin';
+import type { Page } from 'playwright-core';
+
+/** A page that people outside the organisation see. */
+export interface VisitorScene {
+  readonly name: string;
+  readonly url: string;
+  readonly open: (page: Page) => Promise<unknown>;
+}
+
+const FORM = {
+  title: 'Apply for a place at the mill・粉挽き所の応募フォーム',
+  description: 'It takes two minutes. 所要時間は約 2 分です。',
+  fields: [
+    { label: 'お名前', name: 'name', type: 'text', required: true },
+    { label: 'E-mail', name: 'email', type: 'email', required: true, help: 'We answer to this address.' },
+    { label: 'Start', name: 'start', type: 'date' },
+    { label: 'Shift', name: 'shift', type: 'choice', choices: ['Morning', 'Evening'], required: true },
+    { label: '曜日', name: 'days', type: 'choices', choices: ['月曜日', '火曜日', 'Sunday'] },
+    { label: 'Anything else', name: 'note', type: 'paragraph' },
+    { label: 'CV', name: 'cv', type: 'file', accept: '.pdf' },
+    { label: 'I have read the rules of the mill', name: 'agreed', type: 'checkbox', required: true },
+  ],
+};
+
+const CHAT = {
+  title: 'Ask the mill・お問い合わせ',
+  greeting: 'Hello! Ask me about orders and deliveries. ご注文や配送についてお答えします。',
+  suggestions: ['Do you deliver on Sundays?', '注文の状況を知りたい'],
+  answer:
+    'You asked: **{{trigger.data.message}}**\n\n- `Mill Lane 1`, open from 9 to 5\n- https://example.com/orders/status?order=1234567890&language=ja',
+};
+
+/** Makes a form and a chat. @returns their pages */
+export async function makeVisitorScenes(
+  { call, organisationId: org }: TestPerson,
+  url: string,
+): Promise<readonly VisitorScene[]> {
+  const make = async (name: string, type: string, config: object): Promise<number> => {
+    const flow = { nodes: [{ id: 'start', type, position: { x: 0, y: 0 }, data: { config } }], edges: [] };
+    const { data, status, text } = await call('POST /orgs/:org/workflows', {
+      params: { org },
+      body: { name, status: 'active', flow_data: flow as never },
+    });
+    if (status !== 200) throw new Error(`${name}: ${text}`);
+    return data.workflow.id;
+  };
+  const formId = await make('Applications', 'trigger.form', FORM);
+  const chatId = await make('Help desk', 'trigger.chat', CHAT);
+  const form = await call('GET /orgs/:org/workflows/:id/form', { params: { org, id: formId } });
+  const chat = await call('GET /orgs/:org/workflows/:id/chat', { params: { org, id: chatId } });
+  // Tests reach the service by another address than its public one.
+  const here = (address: string) => url + new URL(address).pathname;
+  const [formUrl, chatUrl] = [here(form.data.url), here(chat.data.url)];
+  const heading = (page: Page) => page.getByRole('heading').first().waitFor();
+  return [
+    { name: 'hosted-form', url: formUrl, open: heading },
+    {
+      name: 'hosted-form-refused',
+      url: formUrl,
+      async open(page) {
+        // Browsers would ask for what is missing before they send anything.
+        await page.locator('form').evaluate((each) => each.setAttribute('novalidate', ''));
+        await page.locator('button[type=submit], form button').last().click();
+        await page.locator('.fault').first().waitFor();
+      },
+    },
+    { name: 'hosted-form-gone', url: `${formUrl}x`, open: heading },
+    { name: 'hosted-chat', url: chatUrl, open: heading },
+    {
+      name: 'hosted-chat-answered',
+      url: chatUrl,
+      async open(page) {
+        await page.locator('#suggestions button').last().click();
+        await page.locator('article.theirs').nth(1).getByRole('link').waitFor();
+      },
+    },
+  ];
+}
