@@ -358,6 +358,18 @@ const LIST_PARTS = new RegExp(
   ].join('|'),
 );
 
+/**
+ * In development, Vite's inline scripts need the nonce, which the server puts in place of this in every response. Scripts of the build don't:
+ * the policy allows files of the service, and with another nonce each time browsers would compile every function of a page again.
+ */
+function allowInlineScripts(): Plugin {
+  return {
+    name: 'allow-inline-scripts',
+    apply: 'serve',
+    config: () => ({ html: { cspNonce: '__CSP_NONCE__' } }),
+  };
+}
+
 export default defineConfig({
   plugins: [
     react(),
@@ -371,9 +383,8 @@ export default defineConfig({
     loadWhenNeeded(),
     listFirstFiles(),
     packAssets(),
+    allowInlineScripts(),
   ],
-  // The server replaces it with a fresh nonce in every response.
-  html: { cspNonce: '__CSP_NONCE__' },
   build: {
     manifest: true,
     // An inlined file would be a data: URL, which the policy allows only for images.

@@ -22,6 +22,19 @@ describe('the frame', () => {
     expectNoComplaints(admin);
   });
 
+  test('its scripts are the same to the browser each time: a nonce would have every function compiled again', async () => {
+    const { page } = await world.openAs('editor', 'workflows');
+    await page.getByRole('heading', { name: 'Workflows' }).waitFor();
+    const found = await page.evaluate(() =>
+      [...document.querySelectorAll<HTMLElement>('script, link')].map(({ nonce, tagName }) => [
+        tagName,
+        nonce,
+      ]),
+    );
+    expect(found.map(([tag]) => tag)).toContain('SCRIPT');
+    expect(found.filter(([, nonce]) => nonce !== '')).toEqual([]);
+  });
+
   test('is in Japanese if the browser is, and in English once chosen', async () => {
     const opened = await world.openAs('viewer', '', { language: 'ja' });
     const { page } = opened;

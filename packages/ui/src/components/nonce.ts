@@ -1,4 +1,4 @@
 /** The nonce for style sheets added at run time, required by the content security policy. */
 export function styleNonce(): string {
-  return document.querySelector<HTMLMetaElement>('meta[property="csp-nonce"]')?.nonce ?? '';
+  return document.querySelector<HTMLMetaElement>('meta[name="style-nonce"]')?.nonce ?? '';
 }
