@@ -62,7 +62,7 @@ export { loadOnce } from '@millrace/values/load-once';
 export { compareKeys, LAST_RANK, type OrderKey, orderKey } from '@millrace/values/order-key';
 export { searchForPattern } from '@millrace/values/pattern';
 export { remember } from '@millrace/values/remember';
-export { includesText, includesTextWork, searchFor } from '@millrace/values/text-search';
+export { includesText, includesTextWork, SEARCHED_AT_ONCE, searchFor } from '@millrace/values/text-search';
 export { formatTimestamp, parseTimestamp } from '@millrace/values/timestamp';
 export {
   finishWork,

@@ -75,11 +75,16 @@ export function readN8n(value: JsonValue): N8nWorkflow {
   const workflow = workflowIn(value) ?? {};
   const nodes = new Map<string, N8nNode>();
   const duplicates: string[] = [];
+  /** By name: the last number that was tried for another node of it. Every number before it is taken. */
+  const numbers = new Map<string, number>();
   for (const [index, raw] of arrayOf(workflow.nodes).entries()) {
     if (!isJsonObject(raw)) continue;
     const wanted = textOf(raw.name) ?? `Node ${index + 1}`;
     let name = wanted;
-    for (let number = 2; nodes.has(name); number += 1) name = `${wanted} (${number})`;
+    for (let number = (numbers.get(wanted) ?? 1) + 1; nodes.has(name); number += 1) {
+      name = `${wanted} (${number})`;
+      numbers.set(wanted, number);
+    }
     if (name !== wanted) duplicates.push(wanted);
     nodes.set(name, readNode(name, raw));
   }

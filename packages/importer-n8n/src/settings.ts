@@ -17,7 +17,7 @@ export function settingsOf(compiler: Compiler): FlowSettings {
       size: { width: sizeOf(parameters.width, 240), height: sizeOf(parameters.height, 160) },
       colour: NOTE_COLOURS[Number(parameters.color ?? 1)] ?? 'yellow',
     }));
-  const unreached = [...workflow.nodes.values()].filter((node) => isLeftOut(compiler, node));
+  const unreached = leftOut(compiler);
   if (unreached.length > 0) {
     const names = unreached.map(({ name }) => `- ${name}`).join('\n');
     const [first] = unreached;
@@ -37,12 +37,16 @@ export function settingsOf(compiler: Compiler): FlowSettings {
   };
 }
 
-/** Whether no trigger leads to a node, and it belongs to none that one leads to. */
-function isLeftOut({ workflow, started }: Compiler, node: N8nNode): boolean {
-  const { name, kind } = node;
-  if (kind === 'stickyNote' || isTrigger(node)) return false;
-  if (started.order.some((each) => each.name === name)) return false;
-  return !workflow.links.some(({ to }) => to === name) && !workflow.parts.some(({ part }) => part === name);
+/** Nodes that no trigger leads to, and that belong to none that one leads to. */
+function leftOut({ workflow, started }: Compiler): readonly N8nNode[] {
+  const placed = new Set([
+    ...started.order.map(({ name }) => name),
+    ...workflow.links.map(({ to }) => to),
+    ...workflow.parts.map(({ part }) => part),
+  ]);
+  return [...workflow.nodes.values()].filter(
+    (node) => node.kind !== 'stickyNote' && !isTrigger(node) && !placed.has(node.name),
+  );
 }
 
 function sizeOf(value: JsonValue | undefined, otherwise: number): number {

@@ -29,7 +29,7 @@ import {
 import { VECTORS } from './nodes/vectors.ts';
 import { resumed } from './nodes/wait-call.ts';
 import { at, isPart, placeBackLinks, placeholder, skip } from './placeholders.ts';
-import { meantKind, type N8nNode, type N8nWorkflow, readN8n } from './read.ts';
+import { meantKind, type N8nNode, type N8nPart, type N8nWorkflow, readN8n } from './read.ts';
 import { Repeats } from './repeats.ts';
 import { announcesWait } from './resume.ts';
 import { settingsOf } from './settings.ts';
@@ -63,6 +63,7 @@ const MAX_TRIGGERS = 20;
 /** Makes a Millrace workflow from an n8n export, with all of its triggers; none if there are no triggers. */
 export function* importN8n(value: JsonValue): Work<N8nImport> {
   const report = new Report();
+  yield 1;
   const workflow = yield* clean(readN8n(value), report);
   const { triggers, spare } = triggersOf(workflow);
   for (const trigger of triggers.slice(MAX_TRIGGERS))
@@ -74,7 +75,8 @@ export function* importN8n(value: JsonValue): Work<N8nImport> {
       ? []
       : [{ name: workflow.name, flow_data: yield* compile(workflow, started, report) }];
   for (const node of spare) report.approximated(at(node), message('import.spare_trigger'));
-  return { name: workflow.name, workflows: completed(workflow, workflows, report), report };
+  yield* reportRest(workflow, report);
+  return { name: workflow.name, workflows, report };
 }
 
 /** Without secrets that were written into it. */
@@ -93,6 +95,7 @@ function* clean(workflow: N8nWorkflow, report: Report): Work<N8nWorkflow> {
 }
 
 function* compile(workflow: N8nWorkflow, started: Started, report: Report): Work<Flow> {
+  yield 1;
   const compiler = new Compiler({ workflow, started, report });
   const repeats = new Repeats(compiler);
   compiler.repeats = repeats;
@@ -114,17 +117,24 @@ function* compile(workflow: N8nWorkflow, started: Started, report: Report): Work
     compiler.outs.set(node.name, outs);
     yield 1;
   }
-  for (const node of started.order) if (node.kind === 'splitInBatches') compiler.finishBatches(node);
+  for (const node of started.order) {
+    if (node.kind !== 'splitInBatches') continue;
+    compiler.finishBatches(node);
+    yield 1;
+  }
   placeBackLinks(compiler, repeats);
   yield 1;
   for (const each of triggered) {
     answerWith(compiler, each);
     keepWhatIsRead(compiler, each);
+    yield 1;
   }
   repeatTimes(compiler, triggered, MAX_TRIGGERS);
   compiler.builder.fillEmptyLoops();
   yield 1;
-  return compiler.finish(settingsOf(compiler));
+  const settings = settingsOf(compiler);
+  yield 1;
+  return compiler.finish(settings);
 }
 
 function compileNode(compiler: Compiler, node: N8nNode): readonly Out[] {
@@ -306,31 +316,42 @@ function extrasOf({ raw }: N8nNode): NodeExtras {
 }
 
 /** What is connected to a node that was made is part of it. */
-function mapParts(workflow: N8nWorkflow, report: Report, name: string, depth: number): void {
+function mapParts(
+  workflow: N8nWorkflow,
+  partsOf: ReadonlyMap<string, readonly N8nPart[]>,
+  report: Report,
+  name: string,
+  depth = 0,
+): void {
   if (!report.has(name) || depth > 10) return;
-  for (const { part, of } of workflow.parts) {
+  for (const { part } of partsOf.get(name) ?? []) {
     const node = workflow.nodes.get(part);
-    if (of !== name || node === undefined || report.has(part)) continue;
+    if (node === undefined || report.has(part)) continue;
     report.mapped(at(node));
-    mapParts(workflow, report, part, depth + 1);
+    mapParts(workflow, partsOf, report, part, depth + 1);
   }
 }
 
+/** Nodes that are looked at between two chances to do something else. */
+const REPORTED_AT_ONCE = 100;
+
 /** Reports what no trigger reaches, and notes, which are part of the first workflow. */
-function completed(
-  workflow: N8nWorkflow,
-  workflows: readonly ImportedWorkflow[],
-  report: Report,
-): readonly ImportedWorkflow[] {
-  for (const node of workflow.nodes.values()) mapParts(workflow, report, node.name, 0);
-  for (const node of workflow.nodes.values()) {
+function* reportRest(workflow: N8nWorkflow, report: Report): Work<void> {
+  const partsOf = Map.groupBy(workflow.parts, ({ of }) => of);
+  const nodes = [...workflow.nodes.values()];
+  for (const [index, { name }] of nodes.entries()) {
+    mapParts(workflow, partsOf, report, name);
+    if (index % REPORTED_AT_ONCE === 0) yield 1;
+  }
+  for (const [index, node] of nodes.entries()) {
+    if (index % REPORTED_AT_ONCE === 0) yield 1;
     if (report.has(node.name)) continue;
     if (node.kind === 'stickyNote') report.mapped(at(node));
     else if (isTrigger(node)) report.approximated(at(node), message('import.spare_trigger'));
     else report.approximated(at(node), message('import.never_runs'));
   }
-  for (const name of workflow.duplicates)
-    for (const node of workflow.nodes.values())
-      if (node.name === name) report.approximated(at(node), message('import.duplicate_name'));
-  return workflows;
+  for (const name of new Set(workflow.duplicates)) {
+    const node = workflow.nodes.get(name);
+    if (node !== undefined) report.approximated(at(node), message('import.duplicate_name'));
+  }
 }

@@ -3,7 +3,7 @@ import { difyNodes, isDify } from '@millrace/importer-chatflows/dify/read';
 import { importDify } from '@millrace/importer-chatflows/dify/workflow';
 import { flowiseNodes, isFlowise } from '@millrace/importer-chatflows/flowise/read';
 import { importFlowise } from '@millrace/importer-chatflows/flowise/workflow';
-import { jsonDepth } from '@millrace/importer-kit/json-depth';
+import { jsonDepthWork } from '@millrace/importer-kit/json-depth';
 import type { ImportLimits } from '@millrace/importer-kit/limits';
 import {
   type ImportedWorkflow,
@@ -81,7 +81,7 @@ export function* importWork(given: JsonValue, options: ImportOptions): Work<Impo
   if (product === null)
     return { fault: { code: 'unknown_product', message: message('import.unknown_product') } };
   const format = FORMATS[product];
-  if (jsonDepth(value) > limits.depth) return tooDeep(limits.depth);
+  if ((yield* jsonDepthWork(value)) > limits.depth) return tooDeep(limits.depth);
   const nodes = format.nodes(value);
   if (nodes > limits.nodes)
     return {

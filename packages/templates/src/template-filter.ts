@@ -65,8 +65,14 @@ export interface Filter {
     spend: Spend,
     each?: OfItem,
   ): JsonValue;
-  /** What `apply` does, at the same cost, in pieces; null where it is short. */
-  work?(value: JsonValue, args: readonly JsonValue[], maxBytes: number, spend: Spend): Work<JsonValue> | null;
+  /** What `apply` does, at the same cost, in pieces; null where it is short. Reads no item before it is known to be long, and all that it reads by `each` at once. */
+  work?(
+    value: JsonValue,
+    args: readonly JsonValue[],
+    maxBytes: number,
+    spend: Spend,
+    each?: OfItem,
+  ): Work<JsonValue> | null;
 }
 
 /** What the first argument is for an item. */

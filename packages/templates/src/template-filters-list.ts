@@ -1,10 +1,12 @@
 import { message } from '@millrace/messages';
 import { canonicalJson, isJsonArray, isJsonObject, isNumber, type JsonValue } from '@millrace/values/json';
 import { checkJsonSize } from '@millrace/values/json-size';
-import { sortedByKey } from '@millrace/values/order-key';
+import { sortByKeysWork } from '@millrace/values/order-key';
+import { finishWork, Meter, type Work } from '@millrace/values/work';
 import {
   type FilterGroup,
   isTruthy,
+  LONG_STEPS,
   NO_ARGUMENT,
   type OfItem,
   readerOf,
@@ -75,9 +77,33 @@ export function equalTo(wanted: JsonValue, maxBytes: number, spend: Spend): (val
 }
 
 function sort(value: JsonValue, read: OfItem, direction: JsonValue | undefined, spend: Spend): JsonValue {
-  if (!isJsonArray(value)) return [];
-  spend(value.length * Math.log2(value.length + 1));
-  return sortedByKey(value, read, direction === 'desc' ? -1 : 1);
+  return isJsonArray(value) ? finishWork(sortWork(value, read, direction, spend)) : [];
+}
+
+/** Sorts a long list; null for everything else. */
+function longSort(
+  value: JsonValue,
+  read: OfItem,
+  direction: JsonValue | undefined,
+  spend: Spend,
+): Work<JsonValue> | null {
+  if (!isJsonArray(value) || stepsToSort(value) < LONG_STEPS) return null;
+  return sortWork(value, read, direction, spend);
+}
+
+/** What the items are sorted by is read before it begins: an expression may pause. */
+function sortWork(
+  value: readonly JsonValue[],
+  read: OfItem,
+  direction: JsonValue | undefined,
+  spend: Spend,
+): Work<JsonValue> {
+  spend(stepsToSort(value));
+  return sortByKeysWork(value, value.map(read), direction === 'desc' ? -1 : 1, new Meter());
+}
+
+function stepsToSort({ length }: readonly JsonValue[]): number {
+  return Math.ceil(length * Math.log2(length + 1));
 }
 
 function unique(value: JsonValue, read: OfItem, maxBytes: number, spend: Spend): JsonValue {
@@ -150,6 +176,8 @@ export const LIST_FILTERS: FilterGroup = {
         : message('flow.filter_wrong_direction', { name }),
     apply: (value, [field, direction], _, __, spend, each) =>
       sort(value, readerOf(field, each), direction, spend),
+    work: (value, [field, direction], _, spend, each) =>
+      longSort(value, readerOf(field, each), direction, spend),
   },
   unique: {
     minArgs: 0,

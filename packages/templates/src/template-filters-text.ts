@@ -3,8 +3,8 @@ import { isJsonArray, isJsonObject, type JsonValue, tryParseJson } from '@millra
 import { jsonDepthExceeds } from '@millrace/values/json-depth';
 import { MAX_VALUE_DEPTH, utf8Bytes } from '@millrace/values/json-size';
 import { parseWork } from '@millrace/values/json-work';
-import { includesText, searchFor } from '@millrace/values/text-search';
-import { finishWork, Meter, type Work } from '@millrace/values/work';
+import { includesText, includesTextWork, isLongSearch, searchFor } from '@millrace/values/text-search';
+import { finishWork, isWork, Meter, type Work } from '@millrace/values/work';
 import {
   concat,
   type FilterGroup,
@@ -28,7 +28,7 @@ function split(value: JsonValue, separator: string, maxBytes: number, spend: Spe
   return Array.from(text);
 }
 
-/** Characters of a text from which on it is split in pieces. */
+/** Characters of a text from which on it is cut up in pieces. */
 const LONG_TEXT = 256 * 1024;
 
 /** Splits a long text; null for everything else. */
@@ -50,6 +50,10 @@ function* piecesWork(text: string, separator: string, spend: Spend): Work<string
   const found: string[] = [];
   let from = 0;
   for (let at = find(0); at !== -1; at = find(from)) {
+    if (at === null) {
+      yield 0;
+      continue;
+    }
     spend(1);
     found.push(text.slice(from, at));
     from = at + separator.length;
@@ -60,7 +64,27 @@ function* piecesWork(text: string, separator: string, spend: Spend): Work<string
 }
 
 function replace(text: string, search: string, replacement: string, maxBytes: number, spend: Spend): string {
-  const parts = search === '' ? [text] : pieces(text, search, spend);
+  return finishWork(replaceWork(text, [search, replacement], maxBytes, spend));
+}
+
+/** Replaces in a long text; null for everything else. */
+function longReplace(
+  text: JsonValue,
+  [search = null, replacement = null]: readonly JsonValue[],
+  maxBytes: number,
+  spend: Spend,
+): Work<string> | null {
+  if (typeof text !== 'string' || typeof search !== 'string' || typeof replacement !== 'string') return null;
+  return text.length < LONG_TEXT ? null : replaceWork(text, [search, replacement], maxBytes, spend);
+}
+
+function* replaceWork(
+  text: string,
+  [search, replacement]: readonly [string, string],
+  maxBytes: number,
+  spend: Spend,
+): Work<string> {
+  const parts = search === '' ? [text] : yield* piecesWork(text, search, spend);
   const found = parts.length - 1;
   const growth = found === 0 ? 0 : found * (utf8Bytes(replacement) - utf8Bytes(search));
   if (utf8Bytes(text) + growth > maxBytes) throw new TemplateSizeError(maxBytes);
@@ -89,6 +113,17 @@ function contains(value: JsonValue, part: JsonValue, maxBytes: number, spend: Sp
   if (isJsonObject(value)) return typeof part === 'string' && Object.hasOwn(value, part);
   if (value === null || part === null) return false;
   return includesText(textOf(value, maxBytes, spend), textOf(part, maxBytes, spend));
+}
+
+/** Looks for a part that takes long to find; null for everything else. */
+function longContains(value: JsonValue, part: JsonValue | undefined): Work<boolean> | null {
+  if (typeof value !== 'string' || typeof part !== 'string' || !isLongSearch(value, part)) return null;
+  return containsWork(value, part);
+}
+
+function* containsWork(text: string, part: string): Work<boolean> {
+  const found = includesTextWork(text, part, new Meter());
+  return isWork(found) ? yield* found : found;
 }
 
 /** Characters that are parsed in one step: text may be numbers of one digit each. */
@@ -159,6 +194,7 @@ export const TEXT_FILTERS: FilterGroup = {
         max,
         spend,
       ),
+    work: longReplace,
   },
   slice: {
     minArgs: 1,
@@ -172,6 +208,7 @@ export const TEXT_FILTERS: FilterGroup = {
     maxArgs: 1,
     usage: takes(message('flow.takes_search'), '"x"'),
     apply: (value, [part], max, _, spend) => contains(value, part ?? null, max, spend),
+    work: (value, [part]) => longContains(value, part),
   },
   starts_with: {
     ...BEGINNING,

@@ -63,7 +63,7 @@ export class Outcomes {
 
   /**
    * What a part comes to, from an earlier turn if it is known.
-   * @param long the same in pieces; null if it is short
+   * @param long the same in pieces; null if it is short. What it takes from inside the part, it takes for its work
    * @throws PauseError
    */
   take(part: object, atOnce: () => JsonValue, long: () => Work<JsonValue> | null): JsonValue {
@@ -77,19 +77,17 @@ export class Outcomes {
       this.#knownSteps = spent.steps;
       return known.value;
     }
-    if (known === undefined) {
-      const work = long();
-      if (work !== null) throw new PauseError(this.#workOn(part, place, work));
-      if (this.#hasNew && this.fresh > this.#pauseAfter) throw new PauseError(null);
-    }
     const before = this.#spentBefore();
+    const work = long();
+    if (work !== null) throw new PauseError(this.#workOn(part, place, work, before));
+    if (known === undefined && this.#hasNew && this.fresh > this.#pauseAfter) throw new PauseError(null);
     const value = atOnce();
     this.#keep(part, place, value, before);
     return value;
   }
 
-  *#workOn(part: object, place: number, work: Work<JsonValue>): Work<void> {
-    const before = this.#spentBefore();
+  /** @param before what was spent before it was known to be long */
+  *#workOn(part: object, place: number, work: Work<JsonValue>, before: Spent): Work<void> {
     this.#keep(part, place, yield* work, before);
   }
 

@@ -236,13 +236,17 @@ function applyFilter(
   };
   if (budget.outcomes === null) return atOnce();
   return budget.outcomes.take(expression, atOnce, () => {
-    const work = filter.work?.(before, values, budget.left, budget.spend) ?? null;
-    return work === null ? null : filterWork(before, work, budget);
+    if (filter.work === undefined) return null;
+    const { steps } = budget;
+    budget.spend(lengthSteps(before));
+    const work = filter.work(before, values, budget.left, budget.spend, each);
+    if (work !== null) return filterWork(work, budget);
+    budget.steps = steps;
+    return null;
   });
 }
 
-function* filterWork(before: JsonValue, work: Work<JsonValue>, budget: Budget): Work<JsonValue> {
-  budget.spend(lengthSteps(before));
+function* filterWork(work: Work<JsonValue>, budget: Budget): Work<JsonValue> {
   const value = yield* work;
   // Joining a long text and measuring it are a turn each.
   yield 0;

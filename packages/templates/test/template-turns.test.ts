@@ -99,6 +99,10 @@ describe('rendering in pieces', () => {
     ['{{trigger.data | json | parse_json}}', 80],
     ['{{trigger.data | map: (it | json)}}', 4],
     ['{{trigger.data | map: (it.key | split: "k" | length)}}', 2],
+    ['{{trigger.data | sort: "key"}}', 100],
+    ['{{trigger.data | sort: it.key, "desc"}}', 100],
+    ['{{trigger.data | sort: (it.key | split: "k" | length)}}', 10],
+    ['{{trigger.data | sort: (it.id > 5)}}', 100],
   ])('T15: pauses in %s of long lists', (config, atLeast) => {
     const data = rows(10_000);
     const paused = pausesOf(renderWork(parseTemplates(config).template, scopeOf(data), LIMIT));
@@ -115,6 +119,20 @@ describe('rendering in pieces', () => {
     expect({ value: paused.result, steps: inPieces('{{trigger.data | split}}', data).steps }).toEqual(
       atOnce('{{trigger.data | split}}', data),
     );
+  });
+
+  it.each([
+    ['{{trigger.data.text | contains: trigger.data.part}}', false],
+    ['{{trigger.data.text ~ "b" | contains: trigger.data.part}}', true],
+    ['{{trigger.data.text ~ "b" | replace: trigger.data.part, "c"}}', `${'a'.repeat(200_000)}c`],
+    ['{{trigger.data.text | split: trigger.data.part}}', ['a'.repeat(300_000)]],
+  ])('T15: pauses in %s where the part takes long to find', (config, found) => {
+    const data = { text: 'a'.repeat(300_000), part: `${'a'.repeat(100_000)}b` };
+    const paused = pausesOf(renderWork(parseTemplates(config).template, scopeOf(data), LIMIT));
+    expect(paused.result).toEqual(found);
+    // Two pieces of the part, five of the text.
+    expect(paused.count).toBeGreaterThanOrEqual(6);
+    expect(inPieces(config, data)).toEqual(atOnce(config, data));
   });
 
   it('T15: computes what it has computed before a pause only once', () => {
@@ -137,8 +155,11 @@ describe('rendering in pieces', () => {
   it('T15: what is too expensive or too large is refused as it is at once', () => {
     const data = rows(10_000);
     const expensive = `{{trigger.data ${'| json | parse_json '.repeat(10)}}}`;
-    expect(inPieces(expensive, data)).toEqual(atOnce(expensive, data));
-    expect(inPieces(expensive, data).value).toEqual({ code: 'template_too_expensive' });
+    const sorts = `{{trigger.data ${'| sort: it.key '.repeat(10)}}}`;
+    for (const config of [expensive, sorts]) {
+      expect(inPieces(config, data)).toEqual(atOnce(config, data));
+      expect(inPieces(config, data).value).toEqual({ code: 'template_too_expensive' });
+    }
     expect(inPieces('{{trigger.data | json}}', data, 100_000)).toEqual({
       ...atOnce('{{trigger.data | json}}', data, 100_000),
       value: { code: 'template_too_large' },

@@ -1,6 +1,7 @@
 import { compareDecimals, type Decimal } from './decimal.ts';
 import { toDecimal } from './exact-number.ts';
 import { isNumber, type JsonValue } from './json.ts';
+import { type Meter, sortWork, type Work } from './work.ts';
 
 /** A value prepared for comparison; lower ranks come first. */
 export interface OrderKey {
@@ -36,23 +37,26 @@ function decimalOf({ number }: OrderKey): Decimal | null {
 }
 
 /**
- * The items by what they are sorted by; equal ones keep their order. Each key is ordered once, by the language itself where it knows the
- * order: calling back for each comparison takes several times as long, and the sort of a template can't be interrupted.
+ * The items by their keys, which are as many; equal ones keep their order. Each key is ordered once, by the language itself where it knows the
+ * order: calling back for each comparison takes several times as long.
  * @param sign -1 for descending; ranks stay as they are
  */
-export function sortedByKey(
+export function* sortByKeysWork(
   items: readonly JsonValue[],
-  read: (item: JsonValue) => JsonValue,
+  keys: readonly JsonValue[],
   sign: 1 | -1,
-): JsonValue[] {
+  meter: Meter,
+): Work<JsonValue[]> {
   const texts = new Groups<string>(items.length);
   const numbers = new Groups<number>(items.length);
   const others: { readonly at: number; readonly key: OrderKey }[] = [];
   for (let at = 0; at < items.length; at += 1) {
-    const value = read(items[at] ?? null);
+    const value = keys[at] ?? null;
     if (typeof value === 'string') texts.add(value, at);
     else if (typeof value === 'number') numbers.add(value, at);
     else others.push({ at, key: orderKey(value) });
+    meter.spend(1);
+    if (meter.isDue) yield meter.take();
   }
   // Between doubles and exact numbers, only a comparison knows the order.
   if (others.some(({ key }) => key.rank === 0)) {
@@ -60,14 +64,24 @@ export function sortedByKey(
       others.push({ at, key: { rank: 0, number: toDecimal(number), text: '' } }),
     );
   }
-  others.sort(({ key: left }, { key: right }) => left.rank - right.rank || sign * compareKeys(left, right));
+  const inOrder = yield* sortWork(
+    others,
+    meter,
+    ({ key: left }, { key: right }) => left.rank - right.rank || sign * compareKeys(left, right),
+  );
+  const ascending = yield* sortWork([...texts.keys()], meter, compareTexts, (run) => run.sort());
   const sorted: JsonValue[] = [];
   const put = (at: number): void => void sorted.push(items[at] ?? null);
   numbers.inOrder([...Float64Array.from(numbers.keys()).sort()], sign, put);
-  for (const { at, key } of others) if (key.rank === 0) put(at);
-  texts.inOrder([...texts.keys()].sort(), sign, put);
-  for (const { at, key } of others) if (key.rank > 0) put(at);
+  for (const { at, key } of inOrder) if (key.rank === 0) put(at);
+  texts.inOrder(ascending, sign, put);
+  for (const { at, key } of inOrder) if (key.rank > 0) put(at);
   return sorted;
+}
+
+function compareTexts(left: string, right: string): number {
+  if (left === right) return 0;
+  return left < right ? -1 : 1;
 }
 
 /** Indexes of items by their key. Most keys are few items', so those of one key are a chain instead of a list. */

@@ -7,8 +7,8 @@ import type { Meter, Work } from './work.ts';
 
 /** Comparisons that the engine's own search may need in the worst case: about 5 ms. */
 const MAX_COMPARISONS = 1e7;
-/** Characters of a piece: about a millisecond. */
-const STRIDE = 64 * 1024;
+/** Characters that are looked at between two chances to do something else: about a millisecond. */
+export const SEARCHED_AT_ONCE = 64 * 1024;
 
 function isCheap(text: string, part: string): boolean {
   return text.length * part.length <= MAX_COMPARISONS || part.length > text.length || part.length <= 1;
@@ -16,61 +16,82 @@ function isCheap(text: string, part: string): boolean {
 
 /** `text.includes(part)` in linear time. */
 export function includesText(text: string, part: string): boolean {
-  if (isCheap(text, part)) return text.includes(part);
-  return new LinearSearch(part).find(text, 0) !== -1;
+  const find = searchFor(text, part);
+  for (;;) {
+    const at = find(0);
+    if (at !== null) return at !== -1;
+  }
 }
 
 /** {@link includesText}, in pieces if it takes long. The meter counts the characters of both. */
 export function includesTextWork(text: string, part: string, meter: Meter): boolean | Work<boolean> {
-  if (!isCheap(text, part)) return new LinearSearch(part, 1).includedIn(text, meter);
+  if (!isCheap(text, part)) return includedWork(searchFor(text, part), meter);
   meter.spendText(text.length);
   return text.includes(part);
 }
 
-/** Where a part occurs in a text, from a position on, as `indexOf` tells; all searches together take linear time. */
-export function searchFor(text: string, part: string): (from: number) => number {
+function* includedWork(find: TextSearch, meter: Meter): Work<boolean> {
+  for (;;) {
+    const at = find(0);
+    if (at !== null) return at !== -1;
+    meter.spendText(SEARCHED_AT_ONCE);
+    yield meter.take();
+  }
+}
+
+/** Whether searching a text for a part takes so long that it is done in pieces. */
+export function isLongSearch(text: string, part: string): boolean {
+  return !isCheap(text, part);
+}
+
+/**
+ * Where a part occurs in a text, from a position on, as `indexOf` tells. Null after {@link SEARCHED_AT_ONCE} characters, about a millisecond: it goes on when it
+ * is asked for the same position again.
+ */
+export type TextSearch = (from: number) => number | null;
+
+/** Searches a text for a part, again and again; all searches together take linear time. */
+export function searchFor(text: string, part: string): TextSearch {
   if (isCheap(text, part)) return (from) => text.indexOf(part, from);
-  const search = new LinearSearch(part);
-  return (from) => search.find(text, from);
+  const search = new LinearSearch(text, part);
+  return (from) => search.find(from);
 }
 
 /** Knuth, Morris and Pratt's search: it never goes back in the text. */
 class LinearSearch {
+  readonly #text: string;
   readonly #part: string;
   /** Of each beginning of the part: how long the longest shorter beginning is with which it also ends. */
   readonly #borders: Uint32Array;
   /** How many borders are known. */
   #known = 1;
+  /** Where the search began that hasn't ended; null if there is none. */
+  #from: number | null = null;
+  /** How far it has come, and how much of the part ends there. */
+  #at = 0;
+  #matched = 0;
 
-  /** @param known of how many beginnings the borders are found now; the others are found by {@link includedIn} */
-  constructor(part: string, known = part.length) {
+  constructor(text: string, part: string) {
+    this.#text = text;
     this.#part = part;
     this.#borders = new Uint32Array(part.length);
-    this.#learn(known);
   }
 
-  /** Where the part first occurs from there on; -1 if nowhere. */
-  find(text: string, from: number): number {
-    const end = this.#advance(text, [from, text.length], 0);
-    return end.at === -1 ? -1 : end.at - this.#part.length;
-  }
-
-  /** Whether the part occurs in a text, in pieces. */
-  *includedIn(text: string, meter: Meter): Work<boolean> {
-    for (let at = 1; at < this.#part.length; at += STRIDE) {
-      this.#learn(Math.min(at + STRIDE, this.#part.length));
-      meter.spendText(STRIDE);
-      yield meter.take();
+  find(from: number): number | null {
+    if (this.#known < this.#part.length) {
+      this.#learn(Math.min(this.#known + SEARCHED_AT_ONCE, this.#part.length));
+      return null;
     }
-    let matched = 0;
-    for (let from = 0; from < text.length; from += STRIDE) {
-      const end = this.#advance(text, [from, Math.min(from + STRIDE, text.length)], matched);
-      if (end.at !== -1) return true;
-      matched = end.matched;
-      meter.spendText(STRIDE);
-      yield meter.take();
+    if (this.#from !== from) {
+      this.#from = from;
+      this.#at = from;
+      this.#matched = 0;
     }
-    return false;
+    const until = Math.min(this.#at + SEARCHED_AT_ONCE, this.#text.length);
+    const isFound = this.#advance(until);
+    if (!isFound && until < this.#text.length) return null;
+    this.#from = null;
+    return isFound ? this.#at - this.#part.length : -1;
   }
 
   #learn(known: number): void {
@@ -81,18 +102,17 @@ class LinearSearch {
     }
   }
 
-  /** @param before how much of the part is matched before the piece @returns where the part ends in the piece, or -1, and what of it ends there */
-  #advance(
-    text: string,
-    [from, until]: readonly [number, number],
-    before: number,
-  ): { readonly at: number; readonly matched: number } {
-    let matched = before;
-    for (let at = from; at < until; at += 1) {
-      matched = this.#extend(matched, text.charCodeAt(at));
-      if (matched === this.#part.length) return { at: at + 1, matched };
+  /** @returns whether the part ends before there; then the search has come to its end */
+  #advance(until: number): boolean {
+    let matched = this.#matched;
+    let at = this.#at;
+    while (at < until && matched < this.#part.length) {
+      matched = this.#extend(matched, this.#text.charCodeAt(at));
+      at += 1;
     }
-    return { at: -1, matched };
+    this.#matched = matched;
+    this.#at = at;
+    return matched === this.#part.length;
   }
 
   /** How much of the part is matched when this character follows what was. */

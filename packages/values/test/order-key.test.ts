@@ -2,7 +2,8 @@ import { runs } from '@millrace/testing/property-runs';
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { type JsonValue, parseJson } from '../src/json.ts';
-import { compareKeys, orderKey, sortedByKey } from '../src/order-key.ts';
+import { compareKeys, orderKey, sortByKeysWork } from '../src/order-key.ts';
+import { finishWork, Meter } from '../src/work.ts';
 
 const key = fc.oneof(
   fc.constantFrom<JsonValue>(null, true, false, 0, -0, 1, 2, 'a', 'b', '', 'é', '😀', '\uffff'),
@@ -22,7 +23,7 @@ it('sorting by keys comes to what comparing them comes to, and equal items keep 
         .map((item) => ({ item, key: orderKey(item.each) }))
         .sort((left, right) => left.key.rank - right.key.rank || sign * compareKeys(left.key, right.key))
         .map(({ item }) => item.place);
-      const sorted = sortedByKey(items, (item) => (item as (typeof items)[number]).each, sign);
+      const sorted = finishWork(sortByKeysWork(items, keys, sign, new Meter()));
       expect(sorted.map((item) => (item as (typeof items)[number]).place)).toEqual(expected);
     }),
     { numRuns: runs(300) },

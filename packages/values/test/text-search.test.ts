@@ -14,7 +14,11 @@ it('finds what the language finds, in texts that repeat themselves', () => {
       const text = (one.repeat(LENGTH).slice(0, turn) + other.repeat(LENGTH)).slice(0, LENGTH);
       const part = (text.slice(start, start + 4_000) + one).slice(-3_900);
       const find = searchFor(text, part);
-      for (const from of [0, 1, start, LENGTH - 10]) expect(find(from)).toBe(text.indexOf(part, from));
+      for (const from of [0, 1, start, LENGTH - 10]) {
+        let at = find(from);
+        while (at === null) at = find(from);
+        expect(at).toBe(text.indexOf(part, from));
+      }
       expect(includesText(text, part)).toBe(text.includes(part));
       expect(inPieces(text, part).found).toBe(text.includes(part));
     }),
@@ -34,7 +38,7 @@ function inPieces(text: string, part: string): { readonly found: boolean; readon
 it('finds what lies across the end of a piece, and yields between long ones', () => {
   const part = `${'a'.repeat(1_500_000)}b`;
   expect(inPieces(`${'a'.repeat(1_999_999)}b`, part)).toEqual({ found: true, pieces: 54 });
-  expect(inPieces('a'.repeat(2_000_000), part)).toEqual({ found: false, pieces: 55 });
+  expect(inPieces('a'.repeat(2_000_000), part)).toEqual({ found: false, pieces: 54 });
 });
 
 it('a part that is as long as the text, longer, or empty', () => {

@@ -381,10 +381,11 @@ export function answerWith(compiler: Compiler, { id, answer }: Triggered): void 
 /** The outputs that nothing follows, where the whole workflow can read them. */
 function endsOf(compiler: Compiler): readonly Out[] {
   const found: Out[] = [];
+  const followed = new Set(compiler.started.links.map(({ from }) => from));
   for (const { name } of compiler.started.order) {
     const [out] = compiler.outs.get(name) ?? [];
-    const isEnd = !compiler.started.links.some(({ from }) => from === name);
-    if (isEnd && out !== undefined && out.ref.scope === TOP && out.ref.owner !== null) found.push(out);
+    if (!followed.has(name) && out !== undefined && out.ref.scope === TOP && out.ref.owner !== null)
+      found.push(out);
   }
   return found.slice(0, 15);
 }

@@ -20,6 +20,8 @@ export function withField(object: JsonObject, path: string, value: JsonValue): J
   return new Draft(object).set(path, value).object;
 }
 
+const NO_NAMES: ReadonlySet<string> = new Set();
+
 type Members = { [name: string]: JsonValue };
 
 /** A copy of an object that is changed several times. What is changed in it is copied once; other members are shared. */
@@ -49,9 +51,16 @@ export class Draft {
     return this;
   }
 
-  /** Removes a member if there is one. */
-  remove(path: string): this {
-    if (!hasField(this.#object, path)) return this;
+  /** Removes the members that there are. */
+  remove(paths: readonly string[]): this {
+    const names = new Set(paths.filter((path) => !path.includes('.')));
+    const isAny = names.values().some((name) => Object.hasOwn(this.#object, name));
+    if (isAny) this.#object = this.#copyWithout(this.#object, names);
+    for (const path of paths) if (!names.has(path) && hasField(this.#object, path)) this.#removeInside(path);
+    return this;
+  }
+
+  #removeInside(path: string): void {
     const names = stepsOf(path);
     let at = this.#own();
     for (const name of names.slice(0, -1)) {
@@ -60,7 +69,6 @@ export class Draft {
       at = own;
     }
     delete at[names.at(-1) ?? ''];
-    return this;
   }
 
   #own(): Members {
@@ -70,9 +78,13 @@ export class Draft {
   }
 
   #copy(object: JsonObject): Members {
-    if (this.#copies.has(object)) return object as Members;
+    return this.#copies.has(object) ? (object as Members) : this.#copyWithout(object, NO_NAMES);
+  }
+
+  /** Members that are left out are never deleted: the language would look for a place for each of those that are set afterwards. */
+  #copyWithout(object: JsonObject, names: ReadonlySet<string>): Members {
     const copy: Members = {};
-    for (const name of Object.keys(object)) setOwn(copy, name, object[name] ?? null);
+    for (const name of Object.keys(object)) if (!names.has(name)) setOwn(copy, name, object[name] ?? null);
     this.#copies.add(copy);
     return copy;
   }

@@ -6,6 +6,7 @@ import {
   type Meter,
   mapWork,
   readField,
+  SEARCHED_AT_ONCE,
   searchFor,
   sortWork,
   type Work,
@@ -113,6 +114,11 @@ function* splitValue(
     throw new DataProblem(message('nodes.needs_text', { where, given: typeName(value) }));
   const parts: string[] = [];
   for (const part of piecesOf(value, separator)) {
+    if (part === null) {
+      meter.spendText(SEARCHED_AT_ONCE);
+      yield meter.take();
+      continue;
+    }
     const kept = trim ? part.trim() : part;
     if (!skip_empty || kept !== '') parts.push(kept);
     meter.spend(1);
@@ -122,8 +128,8 @@ function* splitValue(
   return parts;
 }
 
-/** The text between the separators; without a separator, its characters. */
-function* piecesOf(text: string, separator: string): Iterable<string> {
+/** The text between the separators, null where finding the next one takes long; without a separator, its characters. */
+function* piecesOf(text: string, separator: string): Iterable<string | null> {
   if (separator === '') {
     yield* text;
     return;
@@ -131,6 +137,10 @@ function* piecesOf(text: string, separator: string): Iterable<string> {
   const find = searchFor(text, separator);
   let from = 0;
   for (let at = find(0); at !== -1; at = find(from)) {
+    if (at === null) {
+      yield null;
+      continue;
+    }
     yield text.slice(from, at);
     from = at + separator.length;
   }

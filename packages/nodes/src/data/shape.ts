@@ -18,9 +18,7 @@ export function pick(data: JsonValue, { fields }: StepOf<'pick'>, { meter }: Ste
 export function omit(data: JsonValue, { fields }: StepOf<'omit'>, { meter }: StepContext): Work<JsonValue> {
   return eachObject(data, meter, (object) => {
     meter.spend(fields.length);
-    const left = new Draft(object);
-    for (const field of fields) left.remove(field);
-    return left.object;
+    return new Draft(object).remove(fields).object;
   });
 }
 
@@ -35,8 +33,7 @@ export function rename(
     const moved = fields.filter(({ from }) => hasField(object, from));
     const isPlain = moved.every(({ from, to }) => Object.hasOwn(object, from) && !to.includes('.'));
     if (isPlain) return renameInPlace(object, new Map(moved.map(({ from, to }) => [from, to])));
-    const renamed = new Draft(object);
-    for (const { from } of moved) renamed.remove(from);
+    const renamed = new Draft(object).remove(moved.map(({ from }) => from));
     for (const { from, to } of moved) renamed.set(to, readField(object, from));
     return renamed.object;
   });
