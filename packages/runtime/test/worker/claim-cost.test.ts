@@ -89,7 +89,8 @@ class Undo extends Error {}
 
 /** EXECUTE takes no parameters from the protocol. */
 function executeOf(name: string, values: readonly unknown[]): string {
-  return `EXECUTE ${name}(${values.map((value) => pg.escapeLiteral(Array.isArray(value) ? `{${value}}` : String(value))).join()})`;
+  const textOf = (value: unknown) => (Array.isArray(value) ? `{${value.join()}}` : String(value));
+  return `EXECUTE ${name}(${values.map((value) => pg.escapeLiteral(textOf(value))).join()})`;
 }
 
 /** Buffers touched by the claim's own statement, which claims ten. */
