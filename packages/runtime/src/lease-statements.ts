@@ -250,7 +250,7 @@ export const DUE = `${WAITING} AND wake_at <= now()`;
  * The first `limit` of ordered rows. A kept plan is made for a limit that PostgreSQL doesn't know, which it takes for a tenth of all rows; so
  * it is told how many there can be at most. Rows beyond the limit are neither read nor locked.
  */
-function firstOf(rows: string, limit: string, lock = ''): string {
+export function firstOf(rows: string, limit: string, lock = ''): string {
   return `(SELECT * FROM (${rows} LIMIT ${MAX_CLAIMED} ${lock}) f LIMIT ${limit})`;
 }
 

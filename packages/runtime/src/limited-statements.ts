@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Queryable } from '@millrace/database/database';
 import type { ClaimRoom } from './data-budget.ts';
-import { CLAIMED, type ClaimedRow, type LimitedTurn } from './lease-statements.ts';
+import { CLAIMED, type ClaimedRow, firstOf, type LimitedTurn } from './lease-statements.ts';
 import { OF_PAUSED } from './paused.ts';
 import { DATA_BYTES, HAS_ROOM, roomFrom, roomValues, WEIGHED } from './room-statements.ts';
 import {
@@ -51,7 +51,7 @@ export async function claimLimited(
   return claimOfLocked(tx, workflowIds, claim);
 }
 
-const ROOM = roomFrom(17);
+const ROOM = roomFrom(16);
 const QUEUED =
   "status = 'queued' AND max_concurrency IS NOT NULL AND on_limit IS NULL AND held_until IS NULL";
 const DUE = "status = 'waiting_async' AND max_concurrency IS NOT NULL AND wake_at <= now()";
@@ -90,11 +90,14 @@ function openKeys(limit: string, first: string): string {
   return `(
          WITH RECURSIVE ${walkKeys('later', `concurrency_key >= ${first}`, '', limit)},
          ${walkKeys('earlier', `concurrency_key < ${first}`, ` AND concurrency_key < ${first}`, limit)}
-         SELECT k.concurrency_key, k.id,
-           coalesce(k.concurrency_limit, ${limit} + n.running_with_key) - n.running_with_key AS places
-         FROM (SELECT * FROM later UNION ALL SELECT * FROM earlier) k CROSS JOIN LATERAL ${RUNNING_WITH_KEY}
-         WHERE n.running_with_key < coalesce(k.concurrency_limit, n.running_with_key + 1)
-         ORDER BY k.id LIMIT ${limit}
+         SELECT * FROM ${firstOf(
+           `SELECT k.concurrency_key, k.id,
+             coalesce(k.concurrency_limit, ${limit} + n.running_with_key) - n.running_with_key AS places
+           FROM (SELECT * FROM later UNION ALL SELECT * FROM earlier) k CROSS JOIN LATERAL ${RUNNING_WITH_KEY}
+           WHERE n.running_with_key < coalesce(k.concurrency_limit, n.running_with_key + 1)
+           ORDER BY k.id`,
+           limit,
+         )} o
        )`;
 }
 
@@ -103,6 +106,24 @@ const OPEN_KEYS_OF_LOCKED = openKeys('$11::integer', '$12::bytea');
 
 /** Woken executions of one workflow that a claim looks at, for those whose key isn't full. */
 const MAX_DUE = 500;
+
+const FIRST_OF_KEY = firstOf(
+  `SELECT id, organisation_id, max_concurrency, concurrency_key, concurrency_limit, priority, crashed_attempts >= $14 AS is_suspect
+   FROM executions WHERE ${QUEUED} AND workflow_id = w.id AND concurrency_key = k.concurrency_key ORDER BY id`,
+  'least(k.places, $11)',
+);
+const FIRST_IN_TURN = firstOf(
+  `SELECT w.id, w.turn, w.taken_of_turn FROM (
+     SELECT j.*, ${WEIGHED} FROM (
+       SELECT t.*, x.bytes FROM in_turn t LEFT JOIN held h USING (organisation_id)
+       CROSS JOIN LATERAL (SELECT ${DATA_BYTES} AS bytes FROM executions WHERE id = t.id) x
+       WHERE ${FITS}
+     ) j CROSS JOIN room r LEFT JOIN data_held d USING (organisation_id)
+   ) w
+   WHERE ${HAS_ROOM}
+   ORDER BY w.turn`,
+  '$11',
+);
 
 /** Walks two indexes from workflow to workflow, so one workflow's long queue costs no more than a short one. */
 function holdWorkflowsWithWork(
@@ -133,7 +154,7 @@ function holdWorkflowsWithWork(
            UNION ALL
            SELECT k.id FROM (
              SELECT id, concurrency_key, concurrency_limit FROM executions
-             WHERE ${DUE} AND workflow_id = w.id ORDER BY wake_at LIMIT $3
+             WHERE ${DUE} AND workflow_id = w.id ORDER BY wake_at LIMIT ${MAX_DUE}
            ) k CROSS JOIN LATERAL ${RUNNING_WITH_KEY}
            WHERE k.concurrency_limit IS NULL OR n.running_with_key < k.concurrency_limit
          ) c
@@ -142,11 +163,12 @@ function holdWorkflowsWithWork(
        SELECT f.workflow_id, e.organisation_id, row_number() OVER (PARTITION BY e.organisation_id ORDER BY f.id) AS round
        FROM first f JOIN executions e USING (id)
        WHERE e.max_concurrency > f.running AND NOT ${OF_PAUSED}
-       ORDER BY round, e.organisation_id <= $5, e.organisation_id LIMIT $4
+       ORDER BY round, e.organisation_id <= $3, e.organisation_id LIMIT ${MAX_WORKFLOWS}
      )
      SELECT id FROM workflows WHERE id IN (SELECT workflow_id FROM with_place)
      ORDER BY id FOR NO KEY UPDATE SKIP LOCKED`,
-    [limit, firstKey, MAX_DUE, MAX_WORKFLOWS, shares.afterOrganisation],
+    [limit, firstKey, shares.afterOrganisation],
+    'hold_limited_workflows',
   );
 }
 
@@ -159,19 +181,14 @@ function claimOfLocked(
   return tx.query(
     `WITH ${HELD}, ${ROOM}, looked_at AS MATERIALIZED (
        SELECT w.id AS workflow_id, r.running, c.*
-       FROM unnest($14::bigint[]) AS w (id)
+       FROM unnest($13::bigint[]) AS w (id)
        CROSS JOIN LATERAL ${RUNNING}
        CROSS JOIN LATERAL (
-         SELECT q.* FROM ${OPEN_KEYS_OF_LOCKED} k CROSS JOIN LATERAL (
-           SELECT id, organisation_id, max_concurrency, concurrency_key, concurrency_limit, priority,
-             crashed_attempts >= $15 AS is_suspect
-           FROM executions WHERE ${QUEUED} AND workflow_id = w.id AND concurrency_key = k.concurrency_key
-           ORDER BY id LIMIT least(k.places, $11)
-         ) q
+         SELECT q.* FROM ${OPEN_KEYS_OF_LOCKED} k CROSS JOIN LATERAL ${FIRST_OF_KEY} q
          UNION ALL
-         (SELECT id, organisation_id, max_concurrency, concurrency_key, concurrency_limit, priority, crashed_attempts >= $15
+         (SELECT id, organisation_id, max_concurrency, concurrency_key, concurrency_limit, priority, crashed_attempts >= $14
           FROM executions WHERE ${DUE} AND workflow_id = w.id
-          ORDER BY wake_at LIMIT $13)
+          ORDER BY wake_at LIMIT ${MAX_DUE})
        ) c
      ), key AS MATERIALIZED (
        SELECT w.id AS workflow_id, k.concurrency_key, n.running_with_key
@@ -197,43 +214,33 @@ function claimOfLocked(
              -- A worker holds one execution at most that has one attempt left, as in the other way of claiming.
              AND (NOT is_suspect OR (place_of_kind = 1 AND NOT EXISTS (
                SELECT FROM executions
-               WHERE crashed_attempts > 0 AND completed_at IS NULL AND crashed_attempts >= $15 AND worker_id = $16)))
+               WHERE crashed_attempts > 0 AND completed_at IS NULL AND crashed_attempts >= $14 AND worker_id = $15)))
          ) p
        ) c LEFT JOIN held h USING (organisation_id)
      ), chosen AS MATERIALIZED (
        SELECT e.id, f.turn, f.taken_of_turn
-       FROM (
-         SELECT w.id, w.turn, w.taken_of_turn FROM (
-           SELECT j.*, ${WEIGHED} FROM (
-             SELECT t.*, x.bytes FROM in_turn t LEFT JOIN held h USING (organisation_id)
-             CROSS JOIN LATERAL (SELECT ${DATA_BYTES} AS bytes FROM executions WHERE id = t.id) x
-             WHERE ${FITS}
-           ) j CROSS JOIN room r LEFT JOIN data_held d USING (organisation_id)
-         ) w
-         WHERE ${HAS_ROOM}
-         ORDER BY w.turn LIMIT $11
-       ) f JOIN executions e USING (id)
+       FROM ${FIRST_IN_TURN} f JOIN executions e USING (id)
        WHERE (e.status = 'queued' OR (e.status = 'waiting_async' AND e.wake_at <= now()))
        ORDER BY e.id FOR UPDATE OF e SKIP LOCKED
      )
      UPDATE executions e SET
        status = 'running',
-       worker_id = $16::uuid,
+       worker_id = $15::uuid,
        claim = e.claim + 1,
        wake_at = NULL,
        started_at = coalesce(e.started_at, date_trunc('milliseconds', now()))
      FROM chosen c
-     WHERE e.id = c.id AND EXISTS (SELECT FROM workers WHERE id = $16 AND lease_expires_at > clock_timestamp())
+     WHERE e.id = c.id AND EXISTS (SELECT FROM workers WHERE id = $15 AND lease_expires_at > clock_timestamp())
      RETURNING ${CLAIMED}, c.turn, c.taken_of_turn`,
     [
       ...shareValues(shares),
       limit,
       claim.firstKey,
-      MAX_DUE,
       workflowIds,
       Math.max(maxCrashedAttempts - 1, 1),
       workerId,
       ...roomValues(claim.room),
     ],
+    'claim_limited_executions',
   );
 }

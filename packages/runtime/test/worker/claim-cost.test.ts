@@ -15,8 +15,9 @@ const ROWS = 20_000;
 /** For claiming ten executions: each is read, locked, written and added to its indexes. */
 const MOST_BUFFERS = 600;
 
-/** The name of the statement that claims. */
+/** The names of the statements that claim. */
 const CLAIM = 'claim_executions';
+const CLAIMS: readonly string[] = [CLAIM, 'hold_limited_workflows', 'claim_limited_executions'];
 
 const ALL_SLOTS = {
   ...{ free: 10, held: new Map<number, number>(), largestPercent: 100 },
@@ -62,13 +63,14 @@ async function buffersOf(work: (tx: Queryable) => Promise<unknown>): Promise<num
       const explained: Queryable = {
         async query<Row>(text: string, values: readonly unknown[] = [], name?: string): Promise<Row[]> {
           await tx.query('SAVEPOINT before');
-          if (name === CLAIM) {
+          const isKept = name !== undefined && CLAIMS.includes(name);
+          if (isKept) {
             await tx.query(text, values, name);
             await tx.query('ROLLBACK TO before');
           }
           const [row] = await tx.query<{ 'QUERY PLAN': string }>(
-            `EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ${name === CLAIM ? executeOf(name, values) : text}`,
-            name === CLAIM ? undefined : values,
+            `EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ${isKept ? executeOf(name, values) : text}`,
+            isKept ? undefined : values,
           );
           await tx.query('ROLLBACK TO before');
           const [{ Plan: plan }] = JSON.parse(row?.['QUERY PLAN'] ?? '') as [{ Plan: Plan }];
@@ -89,7 +91,12 @@ class Undo extends Error {}
 
 /** EXECUTE takes no parameters from the protocol. */
 function executeOf(name: string, values: readonly unknown[]): string {
-  const textOf = (value: unknown) => (Array.isArray(value) ? `{${value.join()}}` : String(value));
+  const textOf = (value: unknown) =>
+    Array.isArray(value)
+      ? `{${value.join()}}`
+      : Buffer.isBuffer(value)
+        ? `\\x${value.toString('hex')}`
+        : String(value);
   return `EXECUTE ${name}(${values.map((value) => pg.escapeLiteral(textOf(value))).join()})`;
 }
 
@@ -101,20 +108,28 @@ test('a claim costs in proportion to what it takes, not to what waits', async ()
   expect(await buffersOfClaim()).toBeLessThan(MOST_BUFFERS);
 });
 
-test('a claim keeps its plan, which PostgreSQL finds as good as one for these values', async () => {
-  await database.db.exclusive(async (session) => {
-    for (let claim = 0; claim < 10; claim += 1) {
+/** How often a statement was planned for what is kept, and for values of its own, in ten claims of ten executions each. */
+async function plansOf(name: string, claim: (tx: Queryable) => Promise<readonly unknown[]>): Promise<unknown> {
+  return database.db.exclusive(async (session) => {
+    for (let count = 0; count < 10; count += 1) {
       await session.query('BEGIN');
-      expect(await claimExecutions(session, workerId, 10, 3, ALL_SLOTS, ROOM_FOR_ALL)).toHaveLength(10);
+      expect(await claim(session)).toHaveLength(10);
       await session.query('ROLLBACK');
     }
     const [plans] = await session.query(
       'SELECT generic_plans, custom_plans FROM pg_prepared_statements WHERE name = $1',
-      [CLAIM],
+      [name],
     );
-    // It plans five times before it compares.
-    expect(plans).toEqual({ generic_plans: 5, custom_plans: 5 });
+    return plans;
   });
+}
+
+/** PostgreSQL plans five times before it compares. */
+const KEPT = { generic_plans: 5, custom_plans: 5 };
+
+test('a claim keeps its plan, which PostgreSQL finds as good as one for these values', async () => {
+  const plans = await plansOf(CLAIM, (tx) => claimExecutions(tx, workerId, 10, 3, ALL_SLOTS, ROOM_FOR_ALL));
+  expect(plans).toEqual(KEPT);
 });
 
 test('a claim costs no more with a thousand other organisations in the queue', async () => {
@@ -224,4 +239,6 @@ test('a limit by key costs in proportion to what may run, not to the number of k
   expect(claimed).toBe(10);
   expect(buffers).toBeLessThan(3 * MOST_BUFFERS);
   expect(await buffersOf(lookForWork)).toBeLessThan(50);
+  const claim = (tx: Queryable) => claimLimited(tx, workerId, 10, 3, ALL_SLOTS, ROOM_FOR_ALL);
+  expect(await plansOf('hold_limited_workflows', claim)).toEqual(KEPT);
 });
