@@ -77,7 +77,7 @@ function Upload() {
     },
   );
   const take = (file: File | null | undefined) => {
-    if (file === null || file === undefined || upload.isPending) return;
+    if (file === null || file === undefined) return;
     setRefused(null);
     upload.mutate(file, {
       onError: (error) => {
