@@ -2,7 +2,9 @@ import { expect, it } from 'vitest';
 import { flowOf, n8n, outcomeOf, read, START } from '../testing.ts';
 
 const importCode = (jsCode: string) =>
-  read(n8n({ Start: START, Code: { type: 'code', version: 2, parameters: { jsCode } } }, [['Start', 'Code']]));
+  read(
+    n8n({ Start: START, Code: { type: 'code', version: 2, parameters: { jsCode } } }, [['Start', 'Code']]),
+  );
 
 it('code that sends requests with a credential is in a loop whose requests have it', () => {
   const result = importCode(

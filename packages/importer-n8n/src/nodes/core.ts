@@ -265,11 +265,14 @@ function codeWithMemory(step: Step, body: string): string {
 }
 
 function codePerItem(step: Step, code: string): readonly Out[] {
-  const foreign = foreignPartOf(code);
+  const remembers = STATIC_DATA.test(code);
+  const foreign = foreignPartOf(remembers ? code.replace(new RegExp(STATIC_DATA, 'g'), '') : code);
   if (foreign !== null) throw new Unmappable(message('import.only_in_original', { part: foreign }));
-  const body = `const out = await (async (item) => {\n${code}\n})(item.json);\nreturn out?.json ?? out;`;
-  const id = step.addCode(body);
-  return [step.one(`nodes.${id}.output.result`)];
+  const body = `const out = await (async (item) => {\n${code}\n})(item.json);\nconst results = out?.json ?? out;`;
+  const path = remembers
+    ? codeWithMemory(step, body)
+    : `nodes.${step.addCode(`${body}\nreturn results;`)}.output.result`;
+  return [step.one(path)];
 }
 
 /** Whether code obviously returns one item: an object, or a list with one literal in it. */
