@@ -5,7 +5,7 @@ const CALL = /\bthis\.helpers\.((?:httpRequest|request)(WithAuthentication)?)(?:
 const MISSING = /\bFormData\b|['"]stream['"]/;
 
 /** Code whose requests are sent for it. */
-export interface CodeWithRequests {
+interface CodeWithRequests {
   /** It calls `requests` in place of n8n's helpers. */
   readonly code: string;
   /** Its requests have a credential. */
