@@ -66,7 +66,10 @@ return [{ json: { found, isSame: answer.got.stamp === stamp, names: answer.got.f
 
   it('sends what is asked for at once, and catches what fails', async () => {
     for (const id of [1, 2, 3])
-      world.outside.on(`GET /part/${id}`, id === 2 ? { status: 404, body: { why: 'gone' } } : { body: { id } });
+      world.outside.on(
+        `GET /part/${id}`,
+        id === 2 ? { status: 404, body: { why: 'gone' } } : { body: { id } },
+      );
     const reports = await runCode(
       `const parts = await Promise.all([1, 2, 3].map(async (id) => {
   try {
@@ -79,7 +82,13 @@ return [{ json: { found, isSame: answer.got.stamp === stamp, names: answer.got.f
 return { json: { parts } };`,
     );
     expect(reports).toEqual([
-      { parts: [{ statusCode: 200, id: 1 }, { status: 404, why: 'gone' }, { statusCode: 200, id: 3 }] },
+      {
+        parts: [
+          { statusCode: 200, id: 1 },
+          { status: 404, why: 'gone' },
+          { statusCode: 200, id: 3 },
+        ],
+      },
     ]);
   });
 
