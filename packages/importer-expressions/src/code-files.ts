@@ -1,4 +1,5 @@
-import { type AnyNode, type Expression, type Pattern, type Program, parse } from 'acorn';
+import type { AnyNode, Expression, Pattern, Program } from 'acorn';
+import { allNodes, childrenOf, programOf } from './syntax.ts';
 
 /** What code of a Code node does with its items and their files. */
 export interface CodeFiles {
@@ -16,20 +17,10 @@ export interface CodeFiles {
   readonly reads: 'none' | 'own' | 'others';
 }
 
-const OPTIONS = {
-  ecmaVersion: 'latest',
-  allowAwaitOutsideFunction: true,
-  allowReturnOutsideFunction: true,
-} as const;
-
 /** Reads code, and evaluates nothing. Null if it isn't JavaScript. */
 export function filesOfCode(code: string): CodeFiles | null {
-  let program: Program;
-  try {
-    program = parse(code, OPTIONS);
-  } catch {
-    return null;
-  }
+  const program = programOf(code);
+  if (program === null) return null;
   const nodes = allNodes(program);
   const names = namesOfItems(nodes);
   const cuts: { readonly start: number; readonly end: number }[] = [];
@@ -228,26 +219,6 @@ function ownReturns(program: Program): readonly Expression[] {
     open.push(...childrenOf(node));
   }
   return found;
-}
-
-function allNodes(program: Program): readonly AnyNode[] {
-  const found: AnyNode[] = [];
-  const open: AnyNode[] = [program];
-  for (let node = open.pop(); node !== undefined; node = open.pop()) {
-    found.push(node);
-    open.push(...childrenOf(node).toReversed());
-  }
-  return found;
-}
-
-function childrenOf(node: AnyNode): readonly AnyNode[] {
-  return Object.values(node).flatMap((value: unknown) =>
-    (Array.isArray(value) ? value : [value]).filter(isNode),
-  );
-}
-
-function isNode(value: unknown): value is AnyNode {
-  return typeof value === 'object' && value !== null && 'type' in value && typeof value.type === 'string';
 }
 
 function without(code: string, cuts: readonly { readonly start: number; readonly end: number }[]): string {

@@ -28,6 +28,8 @@ export interface Reading {
   variable(name: string): string | null;
   /** For a file of the current item (null) or of an earlier node's, or what is known of it; null if it has none. */
   file?(node: string | null, names: readonly string[]): string | null;
+  /** For what the original knows of its loop at this node: whether this is the last round, or which one it is. */
+  loop?(node: string, name: string): string | null;
   /** For the item of a list within a function that is called for each; null for any other name. */
   item?(name: string, names: readonly string[]): string | null;
 }
@@ -111,6 +113,22 @@ export function itemsOf(code: string): readonly string[] | null {
     : null;
 }
 
+/** The code of each member of an object that is written out, by name; null for any other code. */
+export function membersOf(code: string): ReadonlyMap<string, string> | null {
+  const ast = parse(code);
+  const object = ast === null ? null : unwrapped(ast);
+  if (object?.type !== 'ObjectExpression') return null;
+  const members = new Map<string, string>();
+  for (const each of object.properties) {
+    if (each.type !== 'Property' || each.computed || each.kind !== 'init') return null;
+    const name = each.key.type === 'Identifier' ? each.key.name : constantOf(each.key);
+    if (typeof name !== 'string') return null;
+    // The source begins with a parenthesis that isn't in the code.
+    members.set(name, code.slice(each.value.start - 1, each.value.end - 1));
+  }
+  return members;
+}
+
 /** Parentheses, and what marks optional chaining: neither changes what is read. */
 export function isAround(node: Node): node is ChainExpression | ParenthesizedExpression {
   return node.type === 'ChainExpression' || node.type === 'ParenthesizedExpression';
@@ -169,9 +187,13 @@ function rootOfMember(
   reading: Reading,
 ): string | null | undefined {
   const kind = nameOfMember(at);
-  if (kind !== 'json' && kind !== 'binary') return undefined;
+  if (kind !== 'json' && kind !== 'binary' && kind !== 'context') return undefined;
   const source = sourceOf(at.object);
   if (source === null) return undefined;
+  if (kind === 'context') {
+    const [name = '', ...others] = names;
+    return source.node === null || others.length > 0 ? null : (reading.loop?.(source.node, name) ?? null);
+  }
   if (kind === 'binary') return reading.file?.(source.node, names) ?? null;
   return source.node === null
     ? source.mode === 'item' || source.mode === 'first'
@@ -228,6 +250,8 @@ export function nameOfMember({ property, computed }: MemberExpression): string |
 
 /** The value of a literal; undefined for anything else. */
 export function constantOf(node: Node): unknown {
+  if (node.type === 'TemplateLiteral' && node.expressions.length === 0)
+    return node.quasis[0]?.value.cooked ?? undefined;
   return node.type === 'Literal' ? node.value : undefined;
 }
 

@@ -1,10 +1,5 @@
-import { type AnyNode, type Program, parse } from 'acorn';
-
-const OPTIONS = {
-  ecmaVersion: 'latest',
-  allowAwaitOutsideFunction: true,
-  allowReturnOutsideFunction: true,
-} as const;
+import type { AnyNode } from 'acorn';
+import { allNodes, type Cut, programOf, withCuts } from './syntax.ts';
 
 /** Modules of Node that code may require: what the sandbox has of them. */
 const KNOWN = new Set(['buffer', 'crypto', 'luxon', 'querystring', 'url', 'util']);
@@ -19,14 +14,10 @@ const MISSING =
  */
 export function withModules(code: string): string {
   if (!code.includes('require')) return code;
-  let program: Program;
-  try {
-    program = parse(code, OPTIONS);
-  } catch {
-    return code;
-  }
+  const program = programOf(code);
+  if (program === null) return code;
   const nodes = allNodes(program);
-  const cuts: { readonly start: number; readonly end: number; readonly text: string }[] = [];
+  const cuts: Cut[] = [];
   for (const node of nodes) {
     const name = requiredBy(node);
     if (name === null) continue;
@@ -34,10 +25,7 @@ export function withModules(code: string): string {
       cuts.push({ start: node.start, end: node.end, text: `modules.${name}` });
     else if (isUnused(node, nodes)) cuts.push({ start: node.start, end: node.end, text: '({})' });
   }
-  let made = code;
-  for (const { start, end, text } of cuts.toSorted((left, right) => right.start - left.start))
-    made = made.slice(0, start) + text + made.slice(end);
-  return made;
+  return withCuts(code, cuts);
 }
 
 /** The module that a call requires, without the prefix of Node's own; null for anything else. */
@@ -54,22 +42,6 @@ function isUnused(call: AnyNode, nodes: readonly AnyNode[]): boolean {
   if (owner?.type !== 'VariableDeclarator' || owner.id.type !== 'Identifier') return false;
   const { name } = owner.id;
   return nodes.filter((node) => node.type === 'Identifier' && node.name === name).length === 1;
-}
-
-function allNodes(program: Program): readonly AnyNode[] {
-  const found: AnyNode[] = [];
-  const open: AnyNode[] = [program];
-  for (let node = open.pop(); node !== undefined; node = open.pop()) {
-    found.push(node);
-    for (const value of Object.values(node) as readonly unknown[])
-      for (const each of Array.isArray(value) ? (value as readonly unknown[]) : [value])
-        if (isNode(each)) open.push(each);
-  }
-  return found;
-}
-
-function isNode(value: unknown): value is AnyNode {
-  return typeof value === 'object' && value !== null && 'type' in value && typeof value.type === 'string';
 }
 
 /**

@@ -1,7 +1,7 @@
 import { findProblems, type JsonObject } from '@millrace/engine';
 import { registry } from '@millrace/nodes';
-import { expect, it } from 'vitest';
-import { configOf, flowOf, n8n, outcomeOf, read, START } from './testing.ts';
+import { describe, expect, it } from 'vitest';
+import { configOf, flowOf, n8n, outcomeOf, read, type Sketch, START } from './testing.ts';
 
 it('a list that is read again after its loop gets a loop of its own, not one that waits for itself', () => {
   const file = n8n(
@@ -90,4 +90,33 @@ it.each([
   ['what leaves also goes back', { 'Done?': ['Wait'] }],
 ])('stays a placeholder where %s', (_why, more) => {
   expect(outcomeOf(polling(more), 'Wait')).toMatchObject({ kind: 'dropped' });
+});
+
+describe('what the original keeps with a loop', () => {
+  const reading = (value: string, at: 'Inside' | 'After') => {
+    const set: Sketch = {
+      type: 'set',
+      version: 3.4,
+      parameters: { assignments: { assignments: [{ name: 'x', type: 'string', value }] } },
+    };
+    const original = n8n(
+      { Start: START, Loop: { type: 'splitInBatches', version: 3 }, Inside: set, After: set },
+      [],
+    );
+    const to = (...names: readonly string[]) => names.map((node) => ({ node, type: 'main', index: 0 }));
+    const connections = {
+      Start: { main: [to('Loop')] },
+      Loop: { main: [to('After'), to('Inside')] },
+      Inside: { main: [to('Loop')] },
+    };
+    return configOf(read({ ...original, connections }), at)?.values;
+  };
+
+  it.each([
+    ["={{ $('Loop').context.noItemsLeft }}", 'Inside', '(index + 1 >= 1)'],
+    ["={{ $('Loop').context['currentRunIndex'] }}", 'Inside', 'index'],
+    ['={{ $node["Loop"].context.noItemsLeft }}', 'After', 'true'],
+  ] as const)('%s %s', (code, at, expected) => {
+    expect(reading(code, at)).toEqual({ x: `{{${expected}}}` });
+  });
 });

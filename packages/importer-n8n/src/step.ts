@@ -26,6 +26,7 @@ import {
 import { Unmappable } from '@millrace/importer-kit/unmappable';
 import { type Message, message } from '@millrace/messages';
 import type { Compiler, Out } from './compiler.ts';
+import { aboutLoop } from './loop-context.ts';
 import { asText, type N8nNode, parameterAt } from './read.ts';
 import { announcesWait, limitOfNext, RESUME_URL } from './resume.ts';
 
@@ -376,6 +377,7 @@ export class Step {
         return extend('args', [safe]);
       },
       file: (node, names) => this.#aboutFile(node, names),
+      loop: (node, name) => aboutLoop(this, node, name),
       variable: (name) => {
         this.compiler.variables.add(name);
         return extend('vars', [name]);

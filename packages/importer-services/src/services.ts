@@ -50,7 +50,11 @@ const MEANT: { readonly [kind: string]: { readonly [name: string]: string } } = 
     'sendMessage.send': 'message.sendMessage',
     'message.getFile': 'file.get',
   },
-  slack: { 'message.send': 'message.post', 'message.create': 'message.post' },
+  slack: {
+    'message.send': 'message.post',
+    'message.create': 'message.post',
+    'message.postMessage': 'message.post',
+  },
   discord: { 'message.post': 'message.send', 'message.create': 'message.send' },
   hubspot: {
     'contact.create': 'contact.upsert',

@@ -59,5 +59,22 @@ it('a text that is asked for is a field', () => {
     fields: [{ name: 'text', type: 'paragraph' }],
   });
   expect(findProblems(flowOf(result), registry)).toEqual([]);
-  expect(outcomeOf(asked({ responseType: 'customForm' }, 'x'), 'Ask')).toMatchObject({ kind: 'dropped' });
+  expect(outcomeOf(asked({ responseType: 'chat' }, 'x'), 'Ask')).toMatchObject({ kind: 'dropped' });
+});
+
+it('a form that is asked for is fields, which are read by their labels', () => {
+  const values = [
+    { fieldLabel: 'Next', fieldType: 'dropdown', fieldOptions: { values: [{ option: 'Go' }] } },
+  ];
+  const result = asked(
+    { message: 'Well?', responseType: 'customForm', formFields: { values } },
+    '={{ $json.data.Next }}',
+  );
+  expect(configOf(result, 'Ask')).toMatchObject({
+    title: 'Well?',
+    choices: [{ id: 'submit' }],
+    fields: [{ label: 'Next', name: 'Next', type: 'choice' }],
+  });
+  expect(configOf(result, 'Here')).toEqual({ values: { x: '{{nodes.ask_answer.output.data.Next}}' } });
+  expect(findProblems(flowOf(result), registry)).toEqual([]);
 });

@@ -4,6 +4,7 @@ import type { Out } from '../compiler.ts';
 import { asText, textOf } from '../read.ts';
 import { type Step, Unmappable } from '../step.ts';
 import { textSetting } from './stores.ts';
+import { askFields } from './wait-form.ts';
 
 const SECONDS: { readonly [unit: string]: number } = { minutes: 60, hours: 3_600, days: 86_400 };
 const MAX_WAIT_S = 2_592_000;
@@ -12,13 +13,13 @@ const MAX_TITLE = 200;
 /** "Send and wait for a response": a person is asked, and what follows gets the decision as n8n has it. */
 export function askPerson(step: Step): readonly Out[] {
   const kind = step.text('responseType', 'approval');
+  if (kind === 'customForm') return askFields(step, askedSubject(step), askedText(step), waitingTime(step));
   if (kind !== 'approval' && kind !== 'freeText')
     throw new Unmappable(message('import.unknown_operation', { operation: `sendAndWait (${kind})` }));
   step.approximate(message('import.asks_person'));
-  const text = textSetting(step.param('message', step.param('text', '')));
-  const subject = textSetting(step.param('subject', ''));
+  const text = askedText(step);
   const id = step.add('wait.approval', {
-    title: subject === '' ? titleOf(step) : subject,
+    title: askedSubject(step),
     text,
     choices: kind === 'approval' ? approvalChoices(step) : [{ id: 'submit', label: 'Submit' }],
     ...(kind === 'freeText'
@@ -36,6 +37,15 @@ export function askPerson(step: Step): readonly Out[] {
       : { text: `{{${output}.values.text}}` };
   const answer = step.add('core.set', { values: { data } }, { suffix: 'answer' });
   return [step.one(`nodes.${answer}.output`)];
+}
+
+function askedText(step: Step): JsonValue {
+  return textSetting(step.param('message', step.param('text', '')));
+}
+
+function askedSubject(step: Step): JsonValue {
+  const subject = textSetting(step.param('subject', ''));
+  return subject === '' ? titleOf(step) : subject;
 }
 
 /** What is asked, in one line. */

@@ -3,6 +3,7 @@ import { isJsonObject } from '@millrace/engine';
 import { filesOfCode } from '@millrace/importer-expressions/code-files';
 import { foreignPartOf } from '@millrace/importer-expressions/expressions';
 import { withModules } from '@millrace/importer-expressions/modules';
+import { withRequests } from '@millrace/importer-expressions/requests';
 import { extend, template } from '@millrace/importer-kit/refs';
 import { message } from '@millrace/messages';
 import type { Out } from '../compiler.ts';
@@ -13,6 +14,7 @@ import { arrayOf, asText, objectOf, textOf } from '../read.ts';
 import { isAnnounced } from '../resume.ts';
 import { type Step, Unmappable } from '../step.ts';
 import { codeWithFiles, madeFileList, madeFiles } from './code-files.ts';
+import { codeWithRequests } from './code-requests.ts';
 import { dateTime } from './dates.ts';
 import { runPython } from './python.ts';
 import { waitForForm } from './wait-form.ts';
@@ -215,11 +217,14 @@ const STATIC_DATA = /\$getWorkflowStaticData|\bgetWorkflowStaticData/;
 
 function runCode(step: Step): readonly Out[] {
   if (step.text('language').startsWith('python')) return runPython(step);
-  const given = withoutModules(step.text('jsCode') || step.text('functionCode'));
-  const made = codeWithFiles(step, given);
+  const written = withoutModules(step.text('jsCode') || step.text('functionCode'));
+  const sending = withRequests(written);
+  const made = codeWithFiles(step, sending?.code ?? written);
   const { code } = made;
   const isPerItem = step.text('mode') === 'runOnceForEachItem';
   const remembers = STATIC_DATA.test(code);
+  if (sending !== null && (remembers || made.makes.length > 0 || made.prelude !== ''))
+    throw new Unmappable(message('import.only_in_original', { part: 'this.helpers' }));
   const foreign = foreignPartOf(
     remembers ? made.readable.replace(new RegExp(STATIC_DATA, 'g'), '') : made.readable,
   );
@@ -231,7 +236,9 @@ function runCode(step: Step): readonly Out[] {
   if (!isOne && !remembers && made.makes.length > 0) return [madeFileList(step, body, made)];
   const path = remembers
     ? codeWithMemory(step, body)
-    : `nodes.${step.addCode(`${body}\nreturn results;`, { input: made.input })}.output.result`;
+    : sending !== null
+      ? codeWithRequests(step, body, sending.isSigned)
+      : `nodes.${step.addCode(`${body}\nreturn results;`, { input: made.input })}.output.result`;
   if (!isOne) return [step.many(path)];
   const out = step.one(extend(path, ['0']));
   const files = made.passes ? step.input?.files : undefined;
@@ -258,11 +265,14 @@ function codeWithMemory(step: Step, body: string): string {
 }
 
 function codePerItem(step: Step, code: string): readonly Out[] {
-  const foreign = foreignPartOf(code);
+  const remembers = STATIC_DATA.test(code);
+  const foreign = foreignPartOf(remembers ? code.replace(new RegExp(STATIC_DATA, 'g'), '') : code);
   if (foreign !== null) throw new Unmappable(message('import.only_in_original', { part: foreign }));
-  const body = `const out = await (async (item) => {\n${code}\n})(item.json);\nreturn out?.json ?? out;`;
-  const id = step.addCode(body);
-  return [step.one(`nodes.${id}.output.result`)];
+  const body = `const out = await (async (item) => {\n${code}\n})(item.json);\nconst results = out?.json ?? out;`;
+  const path = remembers
+    ? codeWithMemory(step, body)
+    : `nodes.${step.addCode(`${body}\nreturn results;`)}.output.result`;
+  return [step.one(path)];
 }
 
 /** Whether code obviously returns one item: an object, or a list with one literal in it. */

@@ -1,4 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '@millrace/engine';
+import { jsonSource, membersOf, splitSegments } from '@millrace/importer-expressions/expressions';
 import { type Shape, template } from '@millrace/importer-kit/refs';
 import { message } from '@millrace/messages';
 import type { Out } from '../compiler.ts';
@@ -72,11 +73,25 @@ type Pairs = { [name: string]: JsonValue };
 function pairs(step: Step, what: string, name: string): Pairs {
   if (step.raw(`send${what}`) !== true) return {};
   if (step.text(`specify${what}`, 'keypair') === 'json') {
+    const members = membersIn(step, step.raw(`json${what}`));
+    if (members !== null) return members;
     const value = jsonParam(step, step.raw(`json${what}`) ?? '{}');
     if (value !== undefined && isJsonObject(value)) return { ...value };
     throw new Unmappable(message('import.not_json', { parameter: `json${what}` }));
   }
   return named(step, step.raw(`${name}Parameters.parameters`));
+}
+
+/** The members of an object that one expression writes out; null for anything else. */
+function membersIn(step: Step, given: JsonValue | undefined): Pairs | null {
+  const segments =
+    typeof given === 'string' && given.startsWith('=') ? splitSegments(given.slice(1).trim()) : null;
+  const [only] = segments ?? [];
+  if (segments?.length !== 1 || only === undefined || !('code' in only)) return null;
+  const members = membersOf(jsonSource(only.code));
+  return members === null
+    ? null
+    : Object.fromEntries([...members].map(([name, code]) => [name, step.expression(code)]));
 }
 
 function oldPairs(step: Step, name: string): Pairs {

@@ -16,8 +16,14 @@ const OPENAI = 'https://api.openai.com/v1';
 export function openAi(step: Step, tools: Handlers): readonly Out[] {
   const isOld = step.node.type.startsWith('n8n-nodes-base.');
   const resource = step.text('resource', 'text');
-  const operation = step.text('operation', isOld && resource === 'text' ? 'complete' : 'message');
+  const written = step.text('operation', isOld && resource === 'text' ? 'complete' : 'message');
   const isText = resource === 'text' || resource === 'chat';
+  // No version of the node has it, but files do.
+  const operation = resource === 'chat' && written === 'create' ? 'complete' : written;
+  if (operation !== written)
+    step.approximate(
+      message('import.nearest_operation', { operation: 'chat.create', nearest: 'chat.complete' }),
+    );
   if (isText && (operation === 'message' || operation === 'complete' || operation === 'response'))
     return askOnce(step, isOld, tools);
   const call = (path: string, body: JsonValue): string => {

@@ -141,7 +141,7 @@ function outAt(step: Step, at: string, { many, one }: Operation): Out {
 }
 
 /** A URL in which parameters are escaped; what only its owner knows becomes a constant of the workflow. */
-function fillUrl(step: Step, url: string): string {
+export function fillUrl(step: Step, url: string): string {
   const known = url.replace(/\(([\w-]+)\)/g, (_found, name: string) => {
     const variable = `${step.node.kind}_${name.replaceAll('-', '_')}`.toLowerCase().replace(/_your_/, '_');
     step.compiler.variables.add(variable);

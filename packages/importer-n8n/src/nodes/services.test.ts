@@ -5,8 +5,12 @@ import { registry } from '@millrace/nodes';
 import { describe, expect, it } from 'vitest';
 import { configOf, flowOf, n8n, outcomeOf, read, START } from '../testing.ts';
 
+const VERSIONS: { readonly [type: string]: number } = { httpRequest: 4.2 };
+
 function imported(type: string, parameters: JsonObject) {
-  return read(n8n({ Start: START, Here: { type, parameters } }, [['Start', 'Here']]));
+  return read(
+    n8n({ Start: START, Here: { type, parameters, version: VERSIONS[type] ?? 1 } }, [['Start', 'Here']]),
+  );
 }
 
 const id = (value: string) => ({ __rl: true, mode: 'id', value });
@@ -191,6 +195,59 @@ describe('the call of a service', () => {
     const image = imported('linkedIn', { text: 'x', shareMediaCategory: 'IMAGE' });
     expect(outcomeOf(image, 'Here')?.kind).toBe('dropped');
   });
+});
+
+it('a file of GitHub is changed after its state is read', () => {
+  const result = imported('github', {
+    resource: 'file',
+    operation: 'edit',
+    owner: id('me'),
+    repository: id('r'),
+    filePath: 'a.txt',
+    fileContent: '={{ $json.text }}',
+    commitMessage: 'Change it',
+  });
+  const url = 'https://api.github.com/repos/me/r/contents/a.txt';
+  expect(configOf(result, 'Here: before')).toMatchObject({ url });
+  expect(configOf(result, 'Here')).toMatchObject({
+    method: 'PUT',
+    url,
+    body: {
+      message: 'Change it',
+      content: '{{nodes.here_values.output.result.value_1}}',
+      sha: '{{nodes.here_before.output.body.sha}}',
+    },
+  });
+});
+
+it('names that n8n does not have are read as what is meant', () => {
+  const post = imported('slack', { operation: 'postMessage', channel: '#a', text: 'Hi' });
+  expect(outcomeOf(post, 'Here')).toMatchObject({ kind: 'approximated' });
+  const messages = {
+    values: [
+      { role: 'system', content: 'Be short.' },
+      { role: 'user', content: 'Hi' },
+    ],
+  };
+  const asked = imported('openAi', { resource: 'chat', operation: 'create', model: 'gpt-4', messages });
+  expect(configOf(asked, 'Here')).toMatchObject({ model: 'gpt-4', system: 'Be short.', prompt: 'Hi' });
+});
+
+it('parameters that an expression writes out as an object are templates', () => {
+  const result = imported('httpRequest', {
+    url: 'https://a.example.com',
+    sendQuery: true,
+    specifyQuery: 'json',
+    jsonQuery: "={{ JSON.stringify({ name: $json.name || 'all', 'per-page': 10 }) }}",
+  });
+  expect(configOf(result, 'Here')?.query).toEqual({ name: '{{trigger.data.name || "all"}}', 'per-page': 10 });
+});
+
+it('code for each item keeps what it remembers in the data store', () => {
+  const functionCode = "const data = getWorkflowStaticData('global');\ndata.count = 1;\nreturn item;";
+  const result = imported('functionItem', { functionCode });
+  expect(configOf(result, 'Here: remember')).toMatchObject({ operation: 'set' });
+  expect(outcomeOf(result, 'Here')).toMatchObject({ kind: 'approximated' });
 });
 
 /** Each operation with nothing filled in: what is made of it is a flow in which only values are missing. */

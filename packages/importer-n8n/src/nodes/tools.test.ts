@@ -27,6 +27,17 @@ describe('nodes that an agent calls', () => {
     return tools[0];
   };
 
+  it('keep the descriptions of arguments, as n8n writes them', () => {
+    const result = withTool({
+      type: 'httpRequestTool',
+      version: 4.2,
+      parameters: { url: "=https://a.example.com/{{ $fromAI('id', `Which one`, 'string') }}" },
+    });
+    expect(toolIn(result)).toMatchObject({
+      parameters: { properties: { id: { description: 'Which one' } } },
+    });
+  });
+
   it('are the node that they would be in the workflow, which is not there', () => {
     const result = withTool({
       type: 'postgresTool',
