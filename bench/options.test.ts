@@ -49,10 +49,10 @@ test.each([
   [['--rounds', '0'], '--rounds takes a whole number'],
   [['--seconds', 'many'], '--seconds takes a whole number'],
   [['--history', '0'], '--history takes a whole number'],
-  [['--quick', '--record'], 'only a complete run can be recorded'],
-  [['--check'], '--check belongs to --document'],
-  [['--only', 'bare', '--history-folder', 'kept'], '--history-folder belongs to --only growth'],
-  [['--history-folder', 'kept'], '--history-folder belongs to --only growth'],
+  [['--quick', '--record'], '--record needs a complete run'],
+  [['--check'], '--check only works with --document'],
+  [['--only', 'bare', '--history-folder', 'kept'], '--history-folder only works with --only growth'],
+  [['--history-folder', 'kept'], '--history-folder only works with --only growth'],
   [['--fast'], '--fast'],
 ])('rejects %j with a reason', (args, reason) => {
   expect(() => parseOptions(args, ROWS)).toThrow(UsageError);

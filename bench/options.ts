@@ -9,16 +9,16 @@ export const HELP = `Measures Millrace against a bare server on this machine, in
   --quick        one short round with a small table: shows that everything works, its numbers mean little
   --rounds N     rounds; the median of each number is reported (default 5)
   --seconds N    seconds of load per row and round (default 5)
-  --only ROW     measure this row only, or all that begin with it; may be given several times
-  --history N    executions that the rows of growth fill their database with (default 10000000);
-                 those are only measured if --only names them
+  --only ROW     measure this row only, or all that start with it; may be given several times
+  --history N    executions in the database of the growth rows (default 10000000);
+                 those rows are only measured if --only names them
   --history-folder FOLDER
-                 keeps what the rows of growth have filled there, and uses it again;
-                 delete the folder when it is no longer needed
+                 keeps the database of the growth rows there and uses it again;
+                 delete the folder when you no longer need it
   --json         print one JSON value on standard output and nothing else
   --record       keep the result in bench/results/ (complete runs only)
   --document     write the newest recorded result into docs/performance.md and measure nothing;
-                 with --check: only tell whether it is there`;
+                 with --check: only check that it is there`;
 
 export type Task =
   | { readonly kind: 'help' }
@@ -54,19 +54,19 @@ export function parseOptions(
   const { help, document, check, quick, only, json, record, ...numbers } = parse(args);
   if (help) return { kind: 'help' };
   if (document) return { kind: 'document', check };
-  if (check) throw new UsageError('--check belongs to --document');
+  if (check) throw new UsageError('--check only works with --document');
   const allIds = [...rowIds, ...namedOnly];
-  // `growth` is none itself, but begins several.
+  // `growth` is not a row itself, but several start with it.
   const named = (name: string) =>
     allIds.includes(name) ? [name] : allIds.filter((id) => id.startsWith(`${name}-`));
   const unknown = only.filter((name) => named(name).length === 0);
   if (unknown.length > 0)
     throw new UsageError(`no row ${unknown.join(', ')}; there are ${allIds.join(', ')}`);
-  if (record && (quick || only.length > 0)) throw new UsageError('only a complete run can be recorded');
+  if (record && (quick || only.length > 0)) throw new UsageError('--record needs a complete run');
   const chosen = allIds.filter((id) => only.some((name) => named(name).includes(id)));
   const historyFolder = numbers['history-folder'];
   if (historyFolder !== undefined && !(only.length > 0 && chosen.every((id) => id.startsWith('growth-')))) {
-    throw new UsageError('--history-folder belongs to --only growth or one of its rows, and to no other');
+    throw new UsageError('--history-folder only works with --only growth or its rows');
   }
   const seconds = positive('--seconds', numbers.seconds) ?? (quick ? 1 : 5);
   return {
@@ -114,6 +114,6 @@ function positive(name: string, text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
   const value = Number(text);
   if (!Number.isInteger(value) || value < 1)
-    throw new UsageError(`${name} takes a whole number from 1 on, not "${text}"`);
+    throw new UsageError(`${name} takes a whole number of at least 1, not "${text}"`);
   return value;
 }

@@ -28,7 +28,7 @@ interface Table {
 }
 
 function tables(result: BenchResult): Table[] {
-  const aims: Table = { title: 'Aims', header: ['', 'Measured', 'Wanted', ''], lines: aimLines(result) };
+  const aims: Table = { title: 'Targets', header: ['', 'Measured', 'Target', ''], lines: aimLines(result) };
   return [...sections(result), ...(result.aims.length > 0 ? [aims] : [])];
 }
 
@@ -41,7 +41,7 @@ function sections({ metrics }: BenchResult): Table[] {
     const lines = chosen.map((metric) => [
       ...metricLine(metric),
       ...['bare', 'coalesced'].map((base) =>
-        // A ratio is no rate, so nothing is to be compared.
+        // A ratio is not a rate, so there is nothing to compare.
         metric.unit === '/s' ? formatRatio(ratio(metrics, metric.id, base)) : '',
       ),
     ]);
@@ -70,7 +70,7 @@ function facts({ date, commit, machine, effort, stolenShare }: BenchResult): str
   return [
     `${date.slice(0, 10)}, commit ${commit}`,
     `${machine.cores} cores (${machine.cpu}), ${formatNumber(machine.memoryMib / 1024)} GiB, Linux ${machine.kernel}, Node ${machine.node}, PostgreSQL ${machine.postgres}`,
-    `${effort.rounds} ${effort.rounds === 1 ? 'round' : 'rounds'} of ${effort.seconds} s per row after ${effort.warmupSeconds} s to get warm, ${effort.connections} connections, lists over ${effort.pageRows.toLocaleString('en-US')} executions`,
+    `${effort.rounds} ${effort.rounds === 1 ? 'round' : 'rounds'} of ${effort.seconds} s per row after ${effort.warmupSeconds} s of warm-up, ${effort.connections} connections, lists over ${effort.pageRows.toLocaleString('en-US')} executions`,
     `Processor time taken by other machines during the run: ${(stolenShare * 100).toFixed(1)} %`,
   ];
 }

@@ -34,7 +34,7 @@ const GUIDES: { readonly [type: string]: string } = {
   'ai.vectors': 'ai.md#searching-by-meaning',
   'core.for_each': 'workflows.md#loops',
   'core.repeat': 'workflows.md#loops',
-  'webhook.respond': 'triggers.md#answer-by-a-node',
+  'webhook.respond': 'triggers.md#response-from-a-node',
   'wait.callback': 'workflows.md#waits',
   'wait.approval': 'workflows.md#waits',
   'flow.call': 'workflows.md#waits',

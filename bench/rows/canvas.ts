@@ -22,9 +22,9 @@ const SIZES = [500, 1_000];
 
 /** Actions by their names in the report. */
 const ACTIONS = [
-  { id: 'pan_all', label: 'all nodes in sight, moving the picture' },
-  { id: 'drag_all', label: 'all nodes in sight, dragging a node' },
-  { id: 'pan', label: 'zoomed in, moving the picture' },
+  { id: 'pan_all', label: 'all nodes in view, panning' },
+  { id: 'drag_all', label: 'all nodes in view, dragging a node' },
+  { id: 'pan', label: 'zoomed in, panning' },
   { id: 'drag', label: 'zoomed in, dragging a node' },
 ] as const;
 const MEASURES = [

@@ -26,14 +26,14 @@ const ENVIRONMENT = {
 
 const throughput = (id: string, label: string): Metric => ({ id, section: 'Throughput', label, unit: '/s' });
 
-/** Executions with a call of 200 ms, which one, two and four workers take from one queue. */
+/** Executions with a call of 200 ms, run by one, two and four workers from one queue. */
 export const workersRow: Row = {
   id: 'workers',
   metrics: [
     ...COUNTS.map((count) =>
       throughput(`workers.${count}`, `Completed: call of 200 ms, ${count} × ${SLOTS} slots`),
     ),
-    throughput('workers.joined', 'Completed: the same, one worker, after three joined it'),
+    throughput('workers.joined', 'Completed: the same, one worker, after three joined'),
     throughput('workers.left', 'Completed: the same, after one of the four was stopped'),
     throughput('workers.killed', 'Completed: the same, after one of the three was killed'),
   ],
@@ -89,7 +89,7 @@ class Crew {
     const { db, effort } = this.#bench;
     await this.#become(count);
     try {
-      // Compilers and connections get warm.
+      // Warms up compilers and connections.
       await queue(1, count);
       await waitUntilDrained(db);
       const newest = await newestExecution(db);

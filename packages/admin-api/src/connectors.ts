@@ -47,7 +47,11 @@ export const CONNECTOR_ENDPOINTS = {
     access: 'viewer',
     isExact: true,
     summary:
-      "What a flow shows of the node types of the organisation's own connectors, with their titles in Japanese",
+      "What a flow shows of the node types of these connectors of the organisation's own, with their titles in Japanese",
+    query: Closed({
+      /** Names, separated by commas. Those that don't exist are left out. */
+      connectors: Type.String({ pattern: '^[a-z][a-z0-9_]{0,59}(,[a-z][a-z0-9_]{0,59}){0,99}$' }),
+    }),
     response: Closed({
       items: Type.Array(Closed({ items: Type.Array(NodeTypeOutline), ja: Closed({ nodes: TextTable }) })),
     }),

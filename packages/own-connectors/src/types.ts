@@ -89,9 +89,21 @@ async function registryOf(
   return registry;
 }
 
-/** The node types of an organisation's own connectors, by their newest revisions. */
-export async function ownTypes(tx: Queryable, organisationId: number): Promise<readonly OwnConnectorTypes[]> {
-  return load(tx, organisationId, await listNewest(tx, organisationId));
+/**
+ * The node types of an organisation's own connectors, by their newest revisions.
+ * @param isWanted by the connector's name; files of others aren't read
+ */
+export async function ownTypes(
+  tx: Queryable,
+  organisationId: number,
+  isWanted: (name: string) => boolean,
+): Promise<readonly OwnConnectorTypes[]> {
+  const newest = await listNewest(tx, organisationId);
+  return load(
+    tx,
+    organisationId,
+    newest.filter(({ name }) => isWanted(name)),
+  );
 }
 
 /**

@@ -160,9 +160,17 @@ describe('an uploaded connector', () => {
     expect(types.data.items[0]?.ja.nodes['own.helpdesk.create_ticket/title']).toBe(
       'ヘルプデスク: チケットを作成',
     );
-    const outlines = await viewer.call('GET /orgs/:org/connector-types/outline', { params });
+    const outlines = await viewer.call('GET /orgs/:org/connector-types/outline', {
+      params,
+      query: { connectors: 'helpdesk,missing' },
+    });
     expect(types.data.items).toMatchObject(outlines.data.items);
     expect(outlines.data.items[0]?.items).toHaveLength(3);
+    const without = await viewer.call('GET /orgs/:org/connector-types/outline', {
+      params,
+      query: { connectors: 'missing' },
+    });
+    expect(without.data.items).toEqual([]);
     expect(outlines.text).not.toContain('config_schema');
     expect(outlines.data.items[0]?.ja.nodes).toMatchObject({
       Helpdesk: 'ヘルプデスク',
@@ -187,7 +195,10 @@ describe('an uploaded connector', () => {
     const params = { org: other.organisationId };
     expect((await other.call('GET /orgs/:org/connectors', { params })).data.items).toEqual([]);
     expect((await other.call('GET /orgs/:org/connector-types', { params })).data.items).toEqual([]);
-    const outlines = await other.call('GET /orgs/:org/connector-types/outline', { params });
+    const outlines = await other.call('GET /orgs/:org/connector-types/outline', {
+      params,
+      query: { connectors: 'helpdesk' },
+    });
     expect(outlines.data.items).toEqual([]);
     const connector = { ...params, connector: 'helpdesk' };
     expect(

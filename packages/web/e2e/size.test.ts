@@ -238,7 +238,7 @@ async function uploadMost({ call, organisationId: org }: TestPerson): Promise<st
 }
 
 test.each(['en', 'ja'] as const)(
-  'the editor of an organisation with as many connectors of its own as it may have, and an execution, are as light: %s',
+  'the editor of an organisation with as many connectors of its own as it may have is as light: %s',
   async (language) => {
     const admin = await createPerson(world.service, 'org_admin');
     const { call, organisationId: org } = admin;

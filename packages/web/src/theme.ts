@@ -51,7 +51,10 @@ export const theme = createTheme({
     CloseButton: { defaultProps: () => ({ 'aria-label': i18next.t('common.close') }) },
     // The first item takes the focus, so the menu needs no placeholder for it.
     Menu: { defaultProps: { withInitialFocusPlaceholder: false } satisfies MenuProps },
-    Tooltip: Tooltip.extend({ defaultProps: { openDelay: 300, withArrow: true } }),
+    // Hints come with the keyboard's focus, too: an icon alone says little.
+    Tooltip: Tooltip.extend({
+      defaultProps: { openDelay: 300, withArrow: true, events: { hover: true, focus: true, touch: false } },
+    }),
     // Keyboard users need the visibility toggle too.
     PasswordInput: {
       defaultProps: () => ({

@@ -5,7 +5,7 @@ import { ORG } from './shared.ts';
 
 /** `millrace audit ...` */
 export function addAuditCommands(program: Command): void {
-  const audit = program.command('audit').description('verify that the audit log is as it was recorded');
+  const audit = program.command('audit').description('verify that the audit log is unchanged');
 
   addCommand<{ org?: string; head?: readonly ChainHead[] }>(audit, {
     usage: 'verify',

@@ -9,18 +9,18 @@ export function addBackupCommands(program: Command): void {
     usage: 'backup <file>',
     description:
       'write a consistent backup of the whole instance, or of one organisation, whether it is running or stopped',
-    argumentHelp: ['where to write it; - for standard output'],
+    argumentHelp: ['the file to write; - for standard output'],
     options: [
       {
         flags: '--organisation <id>',
         description:
-          'only this organisation, which must be paused (orgs pause), to move it to another instance',
+          'back up only this organisation, to move it to another instance; it must be paused (orgs pause)',
         parse: readId,
       },
       { flags: '--encrypt', description: 'encrypt it with a passphrase typed at the terminal' },
       {
         flags: '--passphrase-file <file>',
-        description: "encrypt it with the passphrase in this file's first line",
+        description: 'encrypt it with the passphrase on the first line of this file',
       },
       {
         flags: '--include-key',
@@ -28,11 +28,11 @@ export function addBackupCommands(program: Command): void {
       },
       {
         flags: '--no-files',
-        description: 'leave out the contents of files: their folder is backed up by other means',
+        description: 'leave out the content of files, if you back up their folder by other means',
       },
       {
         flags: '--allow-plain-key',
-        description: 'with --include-key: include it although the backup is not encrypted',
+        description: "with --include-key: include it even though the backup isn't encrypted",
       },
     ],
     examples: [
@@ -49,34 +49,35 @@ export function addBackupCommands(program: Command): void {
   addCommand<RestoreCommandOptions>(program, {
     usage: 'restore <file>',
     description:
-      'restore a backup into an empty instance, or that of an organisation beside others: all of it, or nothing',
+      "restore a backup into an empty instance, or an organisation's backup into any instance; restores everything or nothing",
     argumentHelp: ['the backup; - for standard input'],
     options: [
       {
         flags: '--passphrase-file <file>',
-        description: 'file with the passphrase of an encrypted backup in its first line',
+        description: 'file whose first line is the passphrase of the backup',
       },
       {
         flags: '--key-file <file>',
         description:
-          'for one organisation: secret.key of the instance it comes from, if it is not in the backup',
+          "for one organisation: the file secret.key of the instance it comes from, if the backup doesn't include the key",
       },
       {
         flags: '--paused',
-        description: 'leave every restored organisation paused: nothing of it runs until orgs resume',
+        description: 'keep every restored organisation paused: nothing runs until orgs resume',
       },
       {
         flags: '--no-files',
-        description: 'leave out the contents of files, which are in their folder already or come later',
+        description:
+          "don't restore the content of files, which is in their folder already or will be copied later",
       },
       {
         flags: '--name <name>',
-        description: 'for one organisation: its name here, if another one already has its name',
+        description: 'for one organisation: a new name, if its own is taken here',
       },
       {
         flags: '--keep-ids',
         description:
-          'for one organisation: refuse to restore it if its workflows, executions or credentials would get other ids',
+          'for one organisation: refuse if its workflows, executions or credentials would get new ids',
       },
     ],
     examples: [

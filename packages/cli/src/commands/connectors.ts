@@ -8,7 +8,7 @@ const ID_HELP = ['the id in its file'];
 export function addConnectorCommands(program: Command): void {
   const connectors = program
     .command('connectors')
-    .description("manage an organisation's own connectors, described by files");
+    .description("manage an organisation's own connectors, which are defined in files");
   addUpload(connectors);
   addList(connectors);
   addUpdate(connectors);
@@ -18,7 +18,7 @@ export function addConnectorCommands(program: Command): void {
 function addUpload(connectors: Command): void {
   addCommand<{ org?: string; check?: boolean }>(connectors, {
     usage: 'upload <file>',
-    description: 'check a file, and store it as the first or next revision of its connector',
+    description: 'check a file and store it as a new revision of its connector',
     argumentHelp: ['the JSON file; - for standard input'],
     options: [{ flags: '--check', description: 'only check it; needs no service' }, ORG],
     examples: [
@@ -49,7 +49,7 @@ function addUpdate(connectors: Command): void {
   addCommand<{ org?: string }>(connectors, {
     usage: 'update <connector>',
     description:
-      'save the workflows that run with an earlier revision again, with the newest; those that would get problems stay',
+      'move workflows that use an earlier revision to the newest one; those that would get problems stay as they are',
     argumentHelp: ID_HELP,
     options: [ORG],
     examples: ['millrace connectors update helpdesk --org Acme'],
@@ -63,7 +63,7 @@ function addUpdate(connectors: Command): void {
 function addRemove(connectors: Command): void {
   addCommand<{ org?: string }>(connectors, {
     usage: 'remove <connector>',
-    description: 'remove a connector; refused while workflows that are not archived have it',
+    description: "remove a connector; refused while workflows that aren't archived use it",
     argumentHelp: ID_HELP,
     options: [ORG],
     examples: ['millrace connectors remove helpdesk --org Acme'],

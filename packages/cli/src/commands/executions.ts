@@ -42,7 +42,7 @@ export function addExecutionCommands(program: Command): void {
     options: [
       {
         flags: '--format <format>',
-        description: 'csv, jsonl or json; by default from the name of the file',
+        description: "csv, jsonl or json; by default derived from the file's name",
         parse: (text) => {
           if (FORMATS.some((format) => format === text)) return text;
           throw new InvalidArgumentError(`Give one of ${FORMATS.join(', ')}.`);
@@ -62,7 +62,7 @@ export function addExecutionCommands(program: Command): void {
       {
         flags: '--key <text>',
         description:
-          "what idempotency keys start with, before the row's number; by default derived from the content of the file",
+          "prefix of the idempotency keys, followed by the row's number; by default derived from the file's content",
       },
     ],
     examples: [

@@ -10,12 +10,12 @@ const SOURCES = ['n8n', 'dify', 'flowise', 'auto'];
 export function addImportCommand(program: Command): void {
   addCommand<ImportFilesOptions>(program, {
     usage: 'import <path>',
-    description: 'make workflows from those of another product',
+    description: 'import workflows from another product',
     argumentHelp: ['a file, or a folder with JSON and YAML files'],
     options: [
       {
         flags: '--from <product>',
-        description: 'n8n, dify, flowise, or auto to recognise it',
+        description: 'n8n, dify, flowise, or auto to detect it',
         parse: (text) => {
           if (SOURCES.includes(text)) return text;
           throw new UsageError('unknown_product', `--from takes ${SOURCES.join(', ')}, not "${text}"`);
@@ -23,7 +23,7 @@ export function addImportCommand(program: Command): void {
       },
       {
         flags: '--dry-run',
-        description: 'show what would be made, and store nothing; needs no running service',
+        description: 'show what would be imported, and store nothing; needs no running service',
       },
       ORG,
     ],

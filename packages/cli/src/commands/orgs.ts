@@ -61,12 +61,13 @@ export function addOrganisationCommands(program: Command): void {
       ORG,
       {
         flags: '--weight <number>',
-        description: '1-100; slots and turns are shared in this proportion (1 at first)',
+        description: '1-100; slots and turns are shared in proportion to it (initially 1)',
         parse: readShare,
       },
       {
         flags: '--cap <percent>',
-        description: "1-100; most of each worker's slots that it may use, at least one (100 at first)",
+        description:
+          "1-100; maximum share of each worker's slots that it may use, but at least one slot (initially 100)",
         parse: readShare,
       },
     ],
@@ -141,13 +142,12 @@ export function addOrganisationCommands(program: Command): void {
 function addPauseCommands(orgs: Command): void {
   addCommand<{ org?: string; grace?: number; json?: boolean }>(orgs, {
     usage: 'pause',
-    description:
-      'stop everything of an organisation until it is resumed: starts, executions, schedules, alerts',
+    description: 'pause an organisation: no starts, executions, schedules or alerts until it is resumed',
     options: [
       ORG,
       {
         flags: '--grace <seconds>',
-        description: `how long executions that run may go on until they end or wait, 0-86400 (${GRACE_S} at first)`,
+        description: `how long running executions get to end or reach a wait, 0-86400 (default: ${GRACE_S})`,
         parse: readGrace,
       },
     ],
@@ -158,18 +158,18 @@ function addPauseCommands(orgs: Command): void {
         const row = await pauseOrganisation(db, id, OPERATOR);
         const { takenBack } = await settle(db, id, grace * 1_000).catch(notSettled);
         const text =
-          `Organisation ${row.id}, "${row.name}", is paused: nothing of it runs or is started. ` +
+          `Organisation ${row.id}, "${row.name}", is paused: nothing runs or starts. ` +
           (takenBack === 0
             ? ''
-            : `${countOf(takenBack, 'execution')} had not ended and went back to the queue. `) +
-          `Let it continue with "millrace orgs resume --org ${row.id}".`;
+            : `${countOf(takenBack, 'execution')} hadn't ended and went back to the queue. `) +
+          `Resume it with "millrace orgs resume --org ${row.id}".`;
         return { json: { ...row, taken_back: takenBack }, text };
       }),
   });
 
   addCommand<{ org?: string; json?: boolean }>(orgs, {
     usage: 'resume',
-    description: 'let a paused organisation continue where it was',
+    description: 'resume a paused organisation where it left off',
     options: [ORG],
     examples: ['millrace orgs resume --org Acme'],
     run: async (_args, options) =>
@@ -205,7 +205,7 @@ interface LimitOptions {
   readonly json?: boolean;
 }
 
-const OTHER_LIMITS = '0 for no limit, default for the one in the settings';
+const OTHER_LIMITS = "0 for no limit, default for the service's setting";
 
 const DEFAULT = 'default';
 
@@ -228,7 +228,7 @@ function readCount(text: string): number | undefined {
 }
 
 function describeLimit(limit: number | null, describe: (limit: number) => string): string {
-  if (limit === null) return 'as in the settings';
+  if (limit === null) return "as in the service's settings";
   return limit === 0 ? 'without a limit' : `at most ${describe(limit)}`;
 }
 

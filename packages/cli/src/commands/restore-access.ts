@@ -146,7 +146,7 @@ function describeMoved(
         `Its ${kind} have other ids here: the former one + ${shift}. Requests, flows and outputs with a former id (1 to ${lastFormer}) still find them.`,
     ),
     options.paused === true
-      ? `It is paused. Let it continue with "millrace orgs resume --org ${id}".`
+      ? `It is paused. Resume it with "millrace orgs resume --org ${id}".`
       : 'It continues now.',
     `Where it comes from, it is still there, and paused: leave it so (never "millrace orgs resume" there), and point its webhooks and clients to this instance.`,
   ];

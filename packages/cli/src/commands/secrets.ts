@@ -8,7 +8,7 @@ export function addSecretCommands(program: Command): void {
   addCommand<{ json?: boolean }>(secrets, {
     usage: 'rotate',
     description:
-      're-encrypt all credentials with another key while the service may be running; also finishes an interrupted rotation',
+      're-encrypt all credentials with a new key, even while the service runs; also finishes an interrupted rotation',
     examples: ['millrace secrets rotate'],
     run: async (_args, options) => {
       const { rotateByCommand } = await import('./secret-access.ts');

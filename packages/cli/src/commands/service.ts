@@ -20,7 +20,7 @@ export function addServiceCommands(program: Command): void {
     options: [
       {
         flags: '--check',
-        description: 'change nothing: list what is pending, and exit with 1 if there is any',
+        description: 'change nothing: list pending migrations, and exit with 1 if there are any',
       },
     ],
     examples: ['millrace migrate', 'millrace migrate --check'],

@@ -12,7 +12,7 @@ export function addTemplateCommands(program: Command): void {
 
   addCommand(templates, {
     usage: 'list',
-    description: 'list the templates and the credentials that each needs',
+    description: 'list the templates, and the credentials that each needs',
     examples: ['millrace templates list'],
     run: async () => {
       const rows = await listTemplates();
@@ -34,7 +34,7 @@ export function addTemplateCommands(program: Command): void {
       ORG,
       {
         flags: '--var <name=value>',
-        description: 'a value for its settings.vars, as JSON or text; may be repeated',
+        description: 'a value for settings.vars, as JSON or text; may be repeated',
         parse: collectSetting,
       },
     ],

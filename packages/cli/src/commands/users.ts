@@ -25,7 +25,7 @@ interface UserOptions {
 export function addUserCommands(program: Command): void {
   const users = program
     .command('users')
-    .description("manage accounts, for people who can't sign in or no longer may");
+    .description("manage accounts of people who can't sign in, or no longer should");
   addList(users);
   addSetPassword(users);
   addEndings(users);
@@ -46,7 +46,7 @@ function addList(users: Command): void {
             ID_COLUMN,
             { title: 'EMAIL', cell: (row) => row.email },
             { title: 'NAME', cell: (row) => row.name },
-            { title: 'ADDRESS PROVED', cell: (row) => (row.is_address_proved ? 'yes' : 'no') },
+            { title: 'ADDRESS CONFIRMED', cell: (row) => (row.is_address_proved ? 'yes' : 'no') },
             { title: 'PASSWORD', cell: (row) => (row.has_password ? 'yes' : 'no') },
             { title: 'SECOND FACTOR', cell: (row) => (row.has_second_factor ? 'on' : 'off') },
             { title: 'SINCE', cell: (row) => moment(row.created_at) },

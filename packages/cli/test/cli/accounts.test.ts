@@ -56,7 +56,7 @@ describe('orgs', () => {
       paused_at: expect.any(String),
       taken_back: 0,
     });
-    expect((await run('orgs', 'pause', ...words)).stdout).toContain('"Acme", is paused: nothing of it runs');
+    expect((await run('orgs', 'pause', ...words)).stdout).toContain('"Acme", is paused: nothing runs');
     expect((await run('orgs', 'pause', '--org', 'Acme', '--grace', 'long')).exitCode).toBe(2);
     expect(await json('orgs', 'resume', '--org', 'Acme')).toMatchObject({ paused_at: null });
   });

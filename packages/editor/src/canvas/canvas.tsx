@@ -26,7 +26,7 @@ import { EdgeActions } from './flow-edge.tsx';
 import { DropTarget } from './flow-node.tsx';
 import { Picture } from './picture.tsx';
 import { animationMs, useBringIntoView } from './use-bring-into-view.ts';
-import { needsConnectors, useConnectors, wholeTypes } from './use-connectors.ts';
+import { connectorsOf, useConnectors, wholeTypes } from './use-connectors.ts';
 
 const CanvasEmpty = lazyPart(async () => (await import('./canvas-empty.tsx')).CanvasEmpty, fillingSkeleton);
 const CanvasMenu = lazyPart(async () => (await import('./canvas-menu.tsx')).CanvasMenu);
@@ -85,7 +85,7 @@ function CanvasInside({ marks = NO_MARKS, onOpenNode, onWidenNode, focus = null 
   const store = useEditorStore();
   const isReadOnly = useEditor((state) => state.isReadOnly);
   const isEmpty = useEditor((state) => state.nodes.length === 0);
-  useConnectors(useEditor((state) => state.nodes.some(needsConnectors)) ? 'outline' : 'no');
+  useConnectors(useEditor((state) => connectorsOf(state.nodes)));
   const frame = useRef<HTMLDivElement>(null);
   const { ref, width, height } = useElementSize<HTMLDivElement>();
   const frameRef = useMergedRef(ref, frame);

@@ -28,7 +28,7 @@ export function useNodeTypes(isNeeded = true): ReadonlyMap<string, KnownType> {
     enabled: isNeeded && whole === undefined,
   }).data;
   const items = whole?.items ?? outlines?.items;
-  const { common, own } = useConnectors('no');
+  const { common, own } = useConnectors(null);
   const translate = useTranslateNodeTypes(isNeeded);
   return useMemo(() => {
     const first = translate(items ?? []);

@@ -1,6 +1,8 @@
+import { send } from '@millrace/ui/api/client.ts';
 import { useOrg } from '@millrace/ui/api/me.ts';
-import { endpointQuery } from '@millrace/ui/api/query.ts';
-import { useQuery } from '@tanstack/react-query';
+import { endpointKey, endpointQuery } from '@millrace/ui/api/query.ts';
+import { queryOptions, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useEffect } from 'react';
 
 /** Operations, and triggers of services: `connector.slack.send_message`, `trigger.slack.new_message`; `own.` are the organisation's. */
 const OF_CONNECTOR = /^(?:connector|own|trigger\.\w+)\./;
@@ -8,6 +10,27 @@ const OF_CONNECTOR = /^(?:connector|own|trigger\.\w+)\./;
 /** Whether a node's title and form may need the node types of connectors; an agent has nodes as tools. */
 export function needsConnectors({ type }: { readonly type: string }): boolean {
   return OF_CONNECTOR.test(type) || type === 'ai.agent';
+}
+
+/** Types of an organisation's own connectors in the JSON of a node: its own, or those of an agent's tools. */
+const OWN_TYPE = /"(?:trigger\.)?own\.([a-z][a-z0-9_]{0,59})\./g;
+
+/** Own connectors that one request may ask for, as in admin-api. */
+const MAX_ASKED = 100;
+
+/**
+ * Which node types of connectors a flow needs for its titles and handles.
+ * @returns null: none. Else the names of the organisation's own connectors, separated by commas, or an empty text: only common ones
+ */
+export function connectorsOf(nodes: readonly { readonly type: string }[]): string | null {
+  const names = new Set<string>();
+  let needed = false;
+  for (const node of nodes) {
+    if (!needsConnectors(node)) continue;
+    needed = true;
+    for (const [, name = ''] of JSON.stringify(node).matchAll(OWN_TYPE)) names.add(name);
+  }
+  return needed ? [...names].join(',') : null;
 }
 
 /** All of every node type but those of connectors. */
@@ -25,33 +48,58 @@ const wholeConnectors = {
 /** Someone may upload a connector while the page is open. */
 const OWN_STALE_MS = 30_000;
 
-/** How much of the node types of connectors is needed: `no`: they aren't fetched for this caller. */
-type Needed = 'no' | 'outline' | 'whole';
-
 /** All of every node type of the organisation's own connectors. Whoever needs outlines keeps them fresh once they are there. */
-function useWholeOwn(needed: Needed) {
+function useWholeOwn(needed: 'no' | 'if there' | 'yes') {
   return useQuery({
     ...endpointQuery('GET /orgs/:org/connector-types', { params: { org: useOrg() } }),
     staleTime: OWN_STALE_MS,
-    enabled: ({ state }) => needed === 'whole' || (needed === 'outline' && state.data !== undefined),
+    enabled: ({ state }) => needed === 'yes' || (needed === 'if there' && state.data !== undefined),
   });
 }
 
-/** The node types of connectors, those of the organisation's own apart from the others; undefined until they have loaded. */
-export function useConnectors(needed: Needed) {
-  const whole = useQuery({ ...wholeConnectors, enabled: needed === 'whole' });
+const OWN_OUTLINE = 'GET /orgs/:org/connector-types/outline';
+
+/** By organisation: its own connectors in flows that this page has shown. They share a query, so that all readers find its result. */
+const shownOwn = new Map<number, Set<string>>();
+
+function ownOutline(org: number) {
+  return queryOptions({
+    queryKey: endpointKey(OWN_OUTLINE, { params: { org } }),
+    queryFn: ({ signal }) => {
+      const connectors = [...(shownOwn.get(org) ?? [])].slice(-MAX_ASKED).join(',');
+      return send(OWN_OUTLINE, { params: { org }, query: { connectors }, signal });
+    },
+    staleTime: OWN_STALE_MS,
+  });
+}
+
+/**
+ * The node types of connectors, those of the organisation's own apart from the others; undefined until they have loaded.
+ * @param needed as {@link connectorsOf} returns it; null: only what others have loaded
+ */
+export function useConnectors(needed: string | null) {
+  const org = useOrg();
+  const queryClient = useQueryClient();
+  // Before the queries, whose own effects fetch.
+  useEffect(() => {
+    const shown = shownOwn.get(org) ?? new Set();
+    const missing = (needed ?? '').split(',').filter((name) => name !== '' && !shown.has(name));
+    if (missing.length === 0) return;
+    shownOwn.set(org, new Set([...shown, ...missing]));
+    void queryClient.invalidateQueries({ queryKey: endpointKey(OWN_OUTLINE, { params: { org } }) });
+  }, [needed, org, queryClient]);
+  const whole = useQuery({ ...wholeConnectors, enabled: false });
   const outline = useQuery({
     ...endpointQuery('GET /connectors/outline'),
     staleTime: Number.POSITIVE_INFINITY,
-    enabled: needed === 'outline' && whole.data === undefined,
+    enabled: needed !== null && whole.data === undefined,
   });
-  const wholeOwn = useWholeOwn(needed).data;
-  const ownOutline = useQuery({
-    ...endpointQuery('GET /orgs/:org/connector-types/outline', { params: { org: useOrg() } }),
-    staleTime: OWN_STALE_MS,
-    enabled: needed === 'outline' && wholeOwn === undefined,
+  const wholeOwn = useWholeOwn(needed === null ? 'no' : 'if there').data;
+  const outlineOfOwn = useQuery({
+    ...ownOutline(org),
+    enabled: needed !== null && needed !== '' && wholeOwn === undefined,
   }).data;
-  return { common: whole.data ?? outline.data, own: wholeOwn ?? ownOutline };
+  return { common: whole.data ?? outline.data, own: wholeOwn ?? outlineOfOwn };
 }
 
 /**
@@ -61,7 +109,7 @@ export function useConnectors(needed: Needed) {
 export function useWholeTypes({ ofConnectors }: { readonly ofConnectors: boolean }) {
   const types = useQuery(wholeTypes);
   const connectors = useQuery({ ...wholeConnectors, enabled: ofConnectors });
-  const own = useWholeOwn(ofConnectors ? 'whole' : 'no');
+  const own = useWholeOwn(ofConnectors ? 'yes' : 'no');
   const asked = ofConnectors ? [types, connectors, own] : [types];
   return {
     areThere: asked.every(({ data }) => data !== undefined),

@@ -1,5 +1,5 @@
 import { useNodeTypes } from '@millrace/editor/canvas/flow-view.tsx';
-import { needsConnectors, useConnectors } from '@millrace/editor/canvas/use-connectors.ts';
+import { connectorsOf, useConnectors } from '@millrace/editor/canvas/use-connectors.ts';
 import type { Flow } from '@millrace/engine';
 import { useMemo } from 'react';
 
@@ -21,7 +21,7 @@ const NO_EDGES: Flow['edges'] = [];
 export function useNodeNames(flowData: unknown): NodeNames {
   const nodeTypes = useNodeTypes();
   const { nodes = NO_NODES, edges = NO_EDGES } = (flowData ?? {}) as Partial<Flow>;
-  useConnectors(nodes.some(needsConnectors) ? 'outline' : 'no');
+  useConnectors(useMemo(() => connectorsOf(nodes), [nodes]));
   return useMemo(() => {
     const titles = nodes.map(({ id, type, data }) => {
       const label = data?.label;

@@ -25,8 +25,8 @@ export function connectorRoutes(app: FastifyInstance, deps: AppDeps): void {
     return { items: rows.map((row) => ({ ...row, uploaded_at: row.uploaded_at.toISOString() })) };
   });
 
-  const typesOf = async (id: number) => {
-    const own = await db.forOrganisation(id, (tx) => ownTypes(tx, id));
+  const typesOf = async (id: number, isWanted: (name: string) => boolean = () => true) => {
+    const own = await db.forOrganisation(id, (tx) => ownTypes(tx, id, isWanted));
     return own.map(({ connector, nodes }) => ({
       items: nodes.map(presentOperation),
       ja: japaneseTexts([connector]),
@@ -35,9 +35,10 @@ export function connectorRoutes(app: FastifyInstance, deps: AppDeps): void {
   adminRoute(app, deps, 'GET /orgs/:org/connector-types', async ({ organisation: { id } }) => ({
     items: await typesOf(id),
   }));
-  adminRoute(app, deps, 'GET /orgs/:org/connector-types/outline', async ({ organisation: { id } }) => ({
-    items: (await typesOf(id)).map(outlinesOf),
-  }));
+  adminRoute(app, deps, 'GET /orgs/:org/connector-types/outline', async ({ organisation: { id }, query }) => {
+    const names = new Set(query.connectors.split(','));
+    return { items: (await typesOf(id, (name) => names.has(name))).map(outlinesOf) };
+  });
 
   adminRoute(app, deps, 'POST /orgs/:org/connectors', async ({ organisation: { id }, actor, body }) => {
     const { name, revision, isNew } = await uploadConnector(db, id, await readUpload(body.file, id), actor);
