@@ -41,7 +41,7 @@ const properties = {
     'x-filled': true,
   }),
   credential_id: Type.Unsafe<number>({
-    ...credentialProperty(['ai'], 'Credential', 'Of type ai: its model makes the vectors.'),
+    ...credentialProperty(['ai'], 'Credential', 'The AI provider whose model makes the vectors.'),
     'x-when': WITH_MODEL,
   }),
   model: Type.Unsafe<string>({ ...embedProperties.model, 'x-when': WITH_MODEL }),

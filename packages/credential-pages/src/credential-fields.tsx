@@ -196,8 +196,11 @@ function textOr(value: JsonValue | undefined, other: string): string {
   return typeof value === 'string' ? value : other;
 }
 
+/** Keys have lines of equal length; what is said of them is text. */
+const CODE = { input: { fontFamily: 'var(--mantine-font-family-monospace)' } };
+
 function KeyInput(props: TextareaProps) {
-  return <Textarea {...props} autosize minRows={3} maxRows={8} spellCheck={false} ff="monospace" />;
+  return <Textarea {...props} autosize minRows={3} maxRows={8} spellCheck={false} styles={CODE} />;
 }
 
 function SecretField({

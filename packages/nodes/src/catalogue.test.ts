@@ -91,6 +91,16 @@ describe.each([...nodes, ...operations])('$type', (node) => {
     expect(known.filter((text) => TECHNICAL.test(text))).toEqual([]);
   });
 
+  it('calls its choices by their labels, not by their values', () => {
+    const explained = propertiesOf(node.configSchema, '').flatMap(([path, schema]) =>
+      [schema, ...((schema.anyOf ?? []) as JsonSchema[])]
+        .flatMap((each) => (each.enum ?? []) as readonly JsonValue[])
+        .filter((value) => new RegExp(`(?:^|[.;] )${value}\\b`).test(String(schema.description)))
+        .map((value) => `${path}: ${value}`),
+    );
+    expect(explained.filter((each) => /: [a-z]/.test(each))).toEqual([]);
+  });
+
   it('gives every property a title, a description and a valid default', () => {
     const properties = propertiesOf(node.configSchema, '');
     for (const [path, schema] of properties) {

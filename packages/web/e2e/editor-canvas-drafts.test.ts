@@ -280,7 +280,7 @@ describe('saving', () => {
     await open('Settings', /\/settings$/);
     await page.waitForFunction(() => document.title === 'Settings · Orders · Millrace');
     const use = page.getByRole('region', { name: 'Status' });
-    await use.getByText('Webhook and API calls already start the saved version.').waitFor();
+    await use.getByText('forms and chats already start the saved version.').waitFor();
     await page.getByRole('textbox', { name: 'Description' }).fill('What arrives');
     await page
       .getByRole('region', { name: 'Name, description, tags' })

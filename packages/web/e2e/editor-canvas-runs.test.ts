@@ -2,7 +2,7 @@ import type { Flow } from '@millrace/engine';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type BrowserService, expectNoComplaints, openBrowserService } from './support/browser-service.ts';
-import { canvasNode, openFlow as openIn } from './support/canvas.ts';
+import { boxOf, canvasNode, openFlow as openIn } from './support/canvas.ts';
 
 let world: BrowserService;
 beforeAll(async () => {
@@ -51,6 +51,9 @@ describe('trying a workflow', () => {
     await panel.getByText('Completed').waitFor();
     for (const id of ['start', 'double', 'greet']) {
       await canvasNode(page, id).getByText('Succeeded').waitFor();
+      const mark = await boxOf(canvasNode(page, id).locator('.flow-run'));
+      const title = await boxOf(canvasNode(page, id).locator('.flow-node-title'));
+      expect(mark.y + mark.height).toBeLessThanOrEqual(title.y);
     }
     await panel.getByRole('button', { name: 'greet' }).click();
     await panel.getByText('Hello Anneke').waitFor();

@@ -191,6 +191,22 @@ describe('building by mouse only', () => {
     expectNoComplaints(opened);
   });
 
+  test('an empty canvas offers every way to start at once, clear of the tools', async () => {
+    const opened = await openFlow({ nodes: [], edges: [] });
+    const { page } = opened;
+    const canvas = page.getByTestId('canvas');
+    await canvas.getByRole('button', { name: /^Form Someone fills in/ }).waitFor();
+    await canvas.getByRole('button', { name: 'Poll a URL' }).waitFor();
+    const [empty, tools] = [
+      await boxOf(canvas.locator('.flow-empty')),
+      await boxOf(page.locator('.flow-toolbar')),
+    ];
+    expect(empty.y + empty.height).toBeLessThanOrEqual(tools.y);
+    const place = canvas.locator('.flow-empty-place');
+    expect(await place.evaluate((each) => each.scrollHeight <= each.clientHeight)).toBe(true);
+    expectNoComplaints(opened);
+  });
+
   test('an edge goes around a node in its way', async () => {
     const opened = await openFlow({
       nodes: [
@@ -292,3 +308,14 @@ async function pressEdgeTool(page: Page, key: string, tool: 'insert' | 'remove')
   const at = await middleOf(button);
   await page.mouse.click(at.x, at.y);
 }
+
+test('in a narrow window everything that can be done with a workflow is in one line', async () => {
+  const { page } = await openFlow(LOOP_FLOW);
+  await page.setViewportSize({ width: 390, height: 844 });
+  const bar = page.locator('.editor-bar');
+  const [run, more] = [
+    bar.getByRole('button', { name: 'Run', exact: true }),
+    bar.getByRole('button', { name: 'More' }),
+  ];
+  expect((await middleOf(more)).y).toBeCloseTo((await middleOf(run)).y, 0);
+});

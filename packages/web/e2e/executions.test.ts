@@ -176,6 +176,8 @@ describe('one execution', () => {
     const opened = await world.openFor(editor, `executions/${orders}`);
     const { page } = opened;
     await page.locator('.react-flow__node').first().waitFor();
+    // The picture is too small for it.
+    expect(await page.getByRole('button', { name: 'Minimap' }).count()).toBe(0);
     await page.getByRole('button', { name: /^Sum, Succeeded/ }).click();
     await page.waitForURL(/node=sum/);
     const tree = page.getByRole('tree', { name: 'Output' });

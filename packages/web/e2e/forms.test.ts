@@ -107,7 +107,7 @@ describe('the panel of a node', () => {
     const opened = await openNode('The call');
     const { page } = opened;
     await replaceText(page, 'URL', ' ');
-    const told = page.getByRole('alert').filter({ hasText: '"url" is empty; fill it in' });
+    const told = page.getByRole('alert').filter({ hasText: '"URL" is empty; fill it in' });
     await told.waitFor();
     await replaceText(page, 'URL', 'https://api.example.com');
     await told.waitFor({ state: 'detached' });

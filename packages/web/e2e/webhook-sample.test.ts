@@ -55,7 +55,7 @@ test('the panel of a webhook shows its state after each change: saved, inactive,
 
   // A draft already accepts calls, and its menu mentions that.
   await editor.bar.getByRole('button', { name: /^Status: Draft/ }).click();
-  await page.getByText('Webhook and API calls already start the saved version').waitFor();
+  await page.getByText('forms and chats already start the saved version').waitFor();
   await page.getByRole('menuitem', { name: 'Deactivate' }).click();
   await webhook.getByRole('alert').waitFor();
   await editor.bar.getByRole('button', { name: /^Status: Inactive/ }).click();

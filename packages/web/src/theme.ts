@@ -97,7 +97,7 @@ export const cssVariables: CSSVariablesResolver = () => ({
   },
   dark: {
     '--mantine-color-red-6': '#ff8787',
-    '--mantine-color-dimmed': '#a3a9b0',
+    '--mantine-color-dimmed': '#abb1b8',
     '--mantine-color-placeholder': '#9aa0a6',
     '--mantine-color-error': '#ff8787',
   },

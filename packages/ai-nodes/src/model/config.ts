@@ -25,7 +25,7 @@ export const promptSchema = (
 
 /** The settings shared by all nodes that call a model, as the editor shows them. */
 export const callProperties = {
-  credential_id: credentialProperty(['ai'], 'Credential', 'Of type ai, with the provider, base URL and key.'),
+  credential_id: credentialProperty(['ai'], 'Credential', 'The AI provider, with its base URL and key.'),
   model: Type.String({
     title: 'Model',
     description:
@@ -70,7 +70,7 @@ export const modelProperties = {
   files: filesProperty,
   output: choice(
     'Answer',
-    'json: the answer is a single value that matches the schema, in output.json.',
+    'JSON: the answer is a single value that matches the schema, in output.json.',
     { text: 'Text', json: 'JSON' },
     { default: 'text' },
   ),

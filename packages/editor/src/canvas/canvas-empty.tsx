@@ -17,6 +17,9 @@ const STARTS = [
   { name: 'manual', type: 'trigger.manual', icon: 'play', isNamed: false },
   { name: 'workflow', type: 'trigger.manual', icon: 'workflow', isNamed: true },
   { name: 'failure', type: 'trigger.manual', icon: 'octagon-x', isNamed: true },
+  { name: 'form', type: 'trigger.form', icon: 'clipboard-list', isNamed: false },
+  { name: 'chat', type: 'trigger.chat', icon: 'message-square', isNamed: false },
+  { name: 'email', type: 'trigger.email', icon: 'mail', isNamed: false },
 ] as const;
 const KNOWN: ReadonlySet<string> = new Set(STARTS.map(({ type }) => type));
 
@@ -44,16 +47,14 @@ export function CanvasEmpty({
     label: isNamed ? t(`canvas.start.${name}.title`) : undefined,
   }));
   // Those of services are found by searching.
-  const others = [...nodeTypes.values()].flatMap(({ group, type, icon, title, description: hint }) =>
-    group === 'trigger' && !KNOWN.has(type) ? [{ key: type, type, icon, title, hint, label: undefined }] : [],
-  );
+  const others = [...nodeTypes.values()].filter(({ group, type }) => group === 'trigger' && !KNOWN.has(type));
   return (
     <Stack gap="md" className="flow-empty" align="stretch">
       <Title order={2} ta="center">
         {t('editor.emptyTitle')}
       </Title>
       <SimpleGrid cols={{ base: 1, xs: 2 }} spacing={8} verticalSpacing={8}>
-        {[...starts, ...others].map(({ key, type, icon, title, hint, label }) => (
+        {starts.map(({ key, type, icon, title, hint, label }) => (
           <UnstyledButton key={key} className="flow-empty-choice" onClick={() => onChoose(type, label)}>
             <span className={`flow-node-icon ${kindClass(nodeTypes.get(type))}`}>
               <NodeIcon name={icon} />
@@ -69,6 +70,23 @@ export function CanvasEmpty({
           </UnstyledButton>
         ))}
       </SimpleGrid>
+      {others.length > 0 && (
+        <Group justify="center" gap={6}>
+          <Hint span>{t('canvas.empty.others')}</Hint>
+          {others.map(({ type, icon, title, description }) => (
+            <Button
+              key={type}
+              variant="default"
+              size="compact-xs"
+              leftSection={<NodeIcon name={icon} size={13} />}
+              title={description}
+              onClick={() => onChoose(type)}
+            >
+              {title}
+            </Button>
+          ))}
+        </Group>
+      )}
       <Group justify="center" gap="md">
         <Button variant="default" leftSection={<Plus size={14} />} onClick={onSearch}>
           {t('editor.emptyAction')}

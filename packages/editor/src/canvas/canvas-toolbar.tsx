@@ -43,7 +43,8 @@ export function CanvasToolbar({
 }: {
   isList: boolean;
   onView: (view: 'picture' | 'list') => void;
-  hasMap: boolean;
+  /** Null: the canvas is too small for the minimap. */
+  hasMap: boolean | null;
   onMap: (has: boolean) => void;
   isSelecting: boolean;
   onSelecting: (is: boolean) => void;
@@ -112,9 +113,9 @@ export function CanvasToolbar({
                 onClick={() => onSelecting(!isSelecting)}
               />
             )}
-            <span className="flow-wide-only">
+            {hasMap !== null && (
               <Tool icon={MapIcon} label={t('editor.map')} isOn={hasMap} onClick={() => onMap(!hasMap)} />
-            </span>
+            )}
           </>
         )}
         <Tool

@@ -142,7 +142,7 @@ function CanvasInside({ marks = NO_MARKS, onOpenNode, onWidenNode, focus = null 
     <CanvasToolbar
       isList={isList}
       onView={setView}
-      hasMap={hasMap}
+      hasMap={hasRoomForMap ? hasMap : null}
       onMap={setHasMap}
       isSelecting={isSelecting}
       onSelecting={setSelecting}

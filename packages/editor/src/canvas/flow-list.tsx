@@ -190,7 +190,9 @@ function useRows(): readonly Row[] {
           handle: edge.sourceHandle ?? 'out',
           target: titles.get(edge.target) ?? edge.target,
         })),
-        problems: (byNode.get(node.id) ?? []).map(problemText).join('\n'),
+        problems: (byNode.get(node.id) ?? [])
+          .map((problem) => problemText(problem, nodeTypes.get(node.type)))
+          .join('\n'),
       }),
     );
   }, [nodes, edges, nodeTypes, problems, i18n.language]);

@@ -155,7 +155,7 @@ function Handles({
   );
 }
 
-function Marks({ data: { node, problems, run, mark } }: { data: StepData }) {
+function Marks({ data: { node, type, problems, run, mark } }: { data: StepData }) {
   const { t } = useTranslation();
   const isPinned = useEditor((state) => Object.hasOwn(state.pins, node.id));
   if (problems.length === 0 && run === undefined && mark === undefined && !isPinned) return null;
@@ -164,7 +164,7 @@ function Marks({ data: { node, problems, run, mark } }: { data: StepData }) {
       {mark !== undefined && <DiffSign mark={mark} />}
       {problems.length > 0 && (
         <Tooltip
-          label={<ProblemLines problems={problems} />}
+          label={<ProblemLines problems={problems} type={type} />}
           multiline
           maw={320}
           style={{ whiteSpace: 'pre-line' }}

@@ -62,10 +62,11 @@ export function NodeForm({
 
   const value = useMemo<FormContextValue>(() => {
     const index = nodes.findIndex(({ id }) => id === nodeId);
+    const type = nodeTypes.get(nodes[index]?.type ?? '');
     const prefix = `/flow_data/nodes/${index}${base}`;
     const own = problems
       .filter((problem) => problem.node_id === nodeId && problem.pointer.startsWith(prefix))
-      .map((problem) => ({ ...withoutNode(problem), pointer: problem.pointer.slice(prefix.length) }));
+      .map((problem) => ({ ...withoutNode(problem, type), pointer: problem.pointer.slice(prefix.length) }));
     return {
       isReadOnly,
       isNew,
@@ -90,6 +91,7 @@ export function NodeForm({
     preview,
     sources,
     nodeSchemas,
+    nodeTypes,
   ]);
 
   return (

@@ -1,8 +1,7 @@
-import { Button, Code, Group, Stack, Text } from '@mantine/core';
-import type { NodeRun } from '@millrace/editor-model/editor-state.ts';
+import { Button, Code, Group, Skeleton, Stack, Text } from '@mantine/core';
 import { own } from '@millrace/editor-model/flow-value.ts';
 import { useEditor } from '@millrace/editor-model/store.ts';
-import { type JsonObject, templateStep } from '@millrace/engine';
+import { templateStep } from '@millrace/engine';
 import { JsonViewer } from '@millrace/ui/components/json-viewer.tsx';
 import { Hint, Muted } from '@millrace/ui/components/text.tsx';
 import { Moment } from '@millrace/ui/components/time.tsx';
@@ -10,7 +9,7 @@ import { translateMessage } from '@millrace/ui/i18n/translate-message.ts';
 import { Pin } from 'lucide-react';
 import { useTranslation } from 'react-i18next';
 import { PinEditor } from '../pins/pin-editor.tsx';
-import { useLastExecution, useOutputsOf } from '../pins/use-known-outputs.ts';
+import { useLastOutput } from '../pins/use-known-outputs.ts';
 import { usePin } from '../pins/use-pin.ts';
 import { ExecutionLink } from './execution-link.tsx';
 import { RunLine } from './run-line.tsx';
@@ -19,10 +18,12 @@ import { RunLine } from './run-line.tsx';
 export function NodeOutput({ nodeId }: { nodeId: string }) {
   const { t } = useTranslation();
   const run = useEditor((state) => own(state.runs, nodeId));
-  const former = useFormerOutput(nodeId, run);
+  const former = useLastOutput(nodeId, run === undefined);
   const pin = usePin(nodeId);
   const mayPin = useMayPin(nodeId);
-  const output = run?.output ?? former?.output;
+  const output = run === undefined ? former.output : run.output;
+  // Before it is known, nothing is said of whether the node has run.
+  if (former.isLoading && pin.output === undefined) return <Skeleton h={80} />;
   return (
     <Stack gap="sm">
       {mayPin && pin.output !== undefined && (
@@ -36,15 +37,15 @@ export function NodeOutput({ nodeId }: { nodeId: string }) {
           <PinEditor nodeId={nodeId} label={t('forms.pinnedOutput')} />
         </Stack>
       )}
-      {run === undefined && former === null && pin.output === undefined && (
+      {run === undefined && former.output === undefined && pin.output === undefined && (
         <Muted>{t('forms.noOutput')}</Muted>
       )}
       {run !== undefined && <RunLine run={run} />}
-      {run === undefined && former !== null && (
+      {run === undefined && former.output !== undefined && former.execution !== undefined && (
         <Group gap={6}>
           <Hint>{t('forms.formerOutput')}</Hint>
-          <ExecutionLink id={former.executionId} />
-          <Moment at={former.at} />
+          <ExecutionLink id={former.execution.execution.id} />
+          <Moment at={former.execution.execution.created_at} />
         </Group>
       )}
       {run?.error !== undefined && (
@@ -81,16 +82,4 @@ function useMayPin(nodeId: string): boolean {
   const kind = useEditor((state) => state.nodeTypes.get(node?.type ?? '')?.kind);
   const isReadOnly = useEditor((state) => state.isReadOnly);
   return !isReadOnly && node !== undefined && node.parentId == null && kind !== 'trigger';
-}
-
-/** Null: the last execution has no known output either. */
-function useFormerOutput(
-  nodeId: string,
-  run: NodeRun | undefined,
-): { readonly output: JsonObject; readonly executionId: number; readonly at: string } | null {
-  const last = useLastExecution();
-  const outputs = useOutputsOf(run === undefined ? last : undefined, [nodeId]);
-  const output = own(outputs, nodeId);
-  if (output === undefined || last === undefined) return null;
-  return { output, executionId: last.execution.id, at: last.execution.created_at };
 }

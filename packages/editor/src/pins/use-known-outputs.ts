@@ -15,6 +15,13 @@ const MAX_READ = 12;
 
 /** The workflow's last execution, whoever started it; undefined if there is none or it is still loading. */
 export function useLastExecution(): ExecutionDetail | undefined {
+  return useLastExecutionQuery().execution;
+}
+
+function useLastExecutionQuery(): {
+  readonly execution: ExecutionDetail | undefined;
+  readonly isLoading: boolean;
+} {
   const org = useOrg();
   const id = useWorkflowId();
   const inputs = useQuery({
@@ -22,11 +29,47 @@ export function useLastExecution(): ExecutionDetail | undefined {
     enabled: id !== null,
   });
   const last = inputs.data?.executions[0]?.execution_id;
-  const { data } = useQuery({
+  const detail = useQuery({
     ...endpointQuery('GET /orgs/:org/executions/:execution', { params: { org, execution: last ?? 0 } }),
     enabled: last !== undefined,
   });
-  return data;
+  return { execution: detail.data, isLoading: inputs.isLoading || detail.isLoading };
+}
+
+/**
+ * A node's output in the workflow's last execution, if it succeeded there.
+ * @param isWanted nothing but the execution is loaded otherwise
+ */
+export function useLastOutput(
+  nodeId: string,
+  isWanted: boolean,
+): {
+  readonly execution: ExecutionDetail | undefined;
+  readonly output: JsonObject | undefined;
+  readonly isLoading: boolean;
+} {
+  const org = useOrg();
+  const { execution, isLoading } = useLastExecutionQuery();
+  const query = useQuery({
+    ...outputQuery(org, execution, nodeId),
+    enabled: isWanted && hasOutput(execution, nodeId),
+  });
+  return { execution, output: query.data?.output, isLoading: isWanted && (isLoading || query.isLoading) };
+}
+
+function hasOutput(execution: ExecutionDetail | undefined, nodeId: string): boolean {
+  return (execution?.nodes ?? []).some(
+    ({ node_id: id, status, output_size: size }) =>
+      id === nodeId && status === 'success' && size <= MAX_OUTPUT_CHARS,
+  );
+}
+
+function outputQuery(org: number, execution: ExecutionDetail | undefined, nodeId: string) {
+  const params = { org, execution: execution?.execution.id ?? 0, node: nodeId };
+  return {
+    ...endpointQuery('GET /orgs/:org/executions/:execution/nodes/:node', { params }),
+    staleTime: Number.POSITIVE_INFINITY,
+  };
 }
 
 /** Outputs of these nodes in an execution, if they succeeded. */
@@ -35,18 +78,8 @@ export function useOutputsOf(
   ids: readonly string[],
 ): { readonly [nodeId: string]: JsonObject } {
   const org = useOrg();
-  const found = ids.filter((id) =>
-    (execution?.nodes ?? []).some(
-      (node) => node.node_id === id && node.status === 'success' && node.output_size <= MAX_OUTPUT_CHARS,
-    ),
-  );
   const known = useQueries({
-    queries: found.map((id) => ({
-      ...endpointQuery('GET /orgs/:org/executions/:execution/nodes/:node', {
-        params: { org, execution: execution?.execution.id ?? 0, node: id },
-      }),
-      staleTime: Number.POSITIVE_INFINITY,
-    })),
+    queries: ids.filter((id) => hasOutput(execution, id)).map((id) => outputQuery(org, execution, id)),
     combine: combineOutputs,
   });
   return useMemo(() => Object.fromEntries(known), [known]);

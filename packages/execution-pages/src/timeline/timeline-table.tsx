@@ -22,7 +22,7 @@ export function TimelineTable({ lanes, labels, onChoose }: TimelineProps & { lan
             <Table.Th>{t('executions.timeline.what')}</Table.Th>
             <Table.Th>{t('executions.timeline.start')}</Table.Th>
             <Table.Th ta="right">{t('executions.timeline.duration')}</Table.Th>
-            <Table.Th miw={110}>{t('executions.timeline.result')}</Table.Th>
+            <Table.Th miw={140}>{t('executions.timeline.result')}</Table.Th>
           </Table.Tr>
         </Table.Thead>
         <Table.Tbody>

@@ -143,7 +143,7 @@ export const cryptoProperties = {
     enum: RANDOM,
     title: 'Kind',
     description:
-      'uuid: version 4. bytes: encoded as below. password: letters and digits that are easy to tell apart.',
+      'UUID: version 4. Bytes: encoded as below. Password: letters and digits that are easy to tell apart.',
     default: 'uuid',
     'x-labels': { uuid: 'UUID', bytes: 'Bytes', password: 'Password' },
     'x-when': { operation: ['random'] },

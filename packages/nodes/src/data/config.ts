@@ -92,7 +92,7 @@ const STEPS = [
             choice(
               { auto: 'Automatic', number: 'Number', text: 'Text' },
               'Compare as',
-              'auto: numbers by value, then text by its characters, then booleans. number: text that contains a number counts as a number. text: numbers count as text.',
+              'Automatic: numbers by value, then text by its characters, then booleans. Number: text that contains a number counts as a number. Text: numbers count as text.',
             ),
           ),
         },
@@ -150,7 +150,7 @@ const STEPS = [
                 list: 'List',
               },
               'Function',
-              "count: all items or, with a field, those that have it. The other functions ignore items without the field. Sums and averages are exact decimals; averages that don't end have 15 digits.",
+              "Count: all items or, with a field, those that have it. The other functions ignore items without the field. Sums and averages are exact decimals; averages that don't end have 15 digits.",
             ),
             field: Type.Optional(fieldPath('Field', 'Dotted path. Empty: the item itself.')),
             name: Type.Optional(
@@ -202,7 +202,7 @@ const STEPS = [
           full: 'All of both lists',
         },
         'Type',
-        'inner: only items with a match. left, right: also all others of that list. full: all of both.',
+        'Only items with a match, or also all others of the left list, the right one or both.',
       ),
     ),
     as: Type.Optional(

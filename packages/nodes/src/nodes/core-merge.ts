@@ -12,7 +12,7 @@ export const coreMerge = checkedNode({
   properties: {
     mode: choice(
       'Mode',
-      'all: an object with each output under its node ID. combine: the fields of all outputs in one object; later edges win. first: the output of the first edge that was taken, in the order of the edges.',
+      'Separate: an object with each output under its node ID. Combined: the fields of all outputs in one object; later edges win. Only the first: the output of the first edge that was taken, in the order of the edges.',
       { all: 'Keep them separate', combine: 'Combine the fields', first: 'Only the first' },
       { default: 'all' },
     ),

@@ -28,7 +28,7 @@ export const coreRepeat = checkedNode({
     }),
     on_limit: choice(
       'At the limit',
-      'fail: the loop fails with max_iterations_reached. continue: the workflow continues, and `done` is false.',
+      'Fail: the loop fails with max_iterations_reached. Continue: the workflow continues, and `done` is false.',
       { fail: 'Fail', continue: 'Continue' },
       { default: 'fail' },
     ),

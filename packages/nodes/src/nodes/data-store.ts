@@ -21,7 +21,7 @@ const properties = {
     enum: OPERATIONS,
     title: 'Operation',
     description:
-      'get reads an entry. set writes one. increment adds to a number and is safe to use concurrently. delete removes an entry. list reads all entries whose key starts with a prefix.',
+      'Get reads an entry, and Set writes one. Increment adds to a number and is safe to use concurrently. Delete removes an entry. List reads all entries whose key starts with a prefix.',
     default: 'get',
     'x-labels': { get: 'Get', set: 'Set', increment: 'Increment', delete: 'Delete', list: 'List' },
   }),

@@ -14,7 +14,7 @@ const side = (title: string, description: string) =>
 const properties = {
   operation: choice(
     'Operation',
-    'change makes another image. info reads the size and the format.',
+    'Changing it makes another image.',
     { change: 'Change the image', info: 'Read size and format' },
     { default: 'change' },
   ),

@@ -14,7 +14,7 @@ const MIB = 1024 * 1024;
 const properties = {
   operation: choice(
     'Operation',
-    'make puts files into an archive. list shows what an archive contains. extract makes files of what it contains.',
+    'Put files into an archive, list what one contains, or make files of its contents.',
     { make: 'Make an archive', list: 'List the contents', extract: 'Extract files' },
     { default: 'make' },
   ),

@@ -71,6 +71,8 @@ function workflowScenes({ folderId }: Company): readonly Scene[] {
   const selected = (name: string, action?: string): Scene => ({
     name,
     path,
+    // The first Escape closes the list of its field.
+    ...(action === 'move' || action === 'tag' ? { isHeld: true as const } : {}),
     async open(page, say) {
       const select = (text: string) =>
         page.getByRole('checkbox', { name: say('folders.bulk.selectNamed', { name: text }) }).check();
@@ -106,6 +108,8 @@ function workflowScenes({ folderId }: Company): readonly Scene[] {
     {
       name: 'workflows-import-foreign',
       path,
+      // Escape stays in the code.
+      isHeld: true,
       async open(page, say) {
         await button(page, say('workflows.moreWays')).click();
         await item(page, say('workflows.import')).click();
@@ -199,7 +203,8 @@ function formScenes({ nodesId, nodeTypes }: Company): readonly Scene[] {
     async open(page, say) {
       if (!isNarrow(page)) await button(page, say('editor.showList')).click();
       await page.getByRole('table').locator('tbody tr').nth(index).getByRole('button').first().click();
-      await page.getByRole('tab', { name: say('forms.configure'), exact: true }).waitFor();
+      // A node with problems says so in the name of the tab.
+      await page.getByRole('tab', { name: say('forms.configure') }).waitFor();
     },
   }));
 }

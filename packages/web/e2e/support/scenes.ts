@@ -23,7 +23,7 @@ export interface Scene {
   readonly path: string;
   /** Goes on from the scene before, if that was the last one to be opened. */
   readonly continues?: true;
-  /** Escape doesn't close it: what it shows would be lost. */
+  /** Escape doesn't close it, or not the first time. */
   readonly isHeld?: true;
   readonly open: (page: Page, say: Say) => Promise<void>;
 }
@@ -175,7 +175,7 @@ function editorScenes({ workflowId }: Furniture): readonly Scene[] {
       name: 'editor-keys',
       path,
       async open(page, say) {
-        await button(page, say('editor.keys.title')).waitFor();
+        await button(page, say('editor.keys.title')).focus();
         await page.keyboard.press('?');
         await dialog(page);
       },

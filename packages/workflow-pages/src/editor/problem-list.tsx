@@ -15,7 +15,8 @@ import { useDraftSync, useEditorPage } from './editor-context.ts';
 /** Problems that prevent saving or activating; each links to its node. */
 export function ProblemList() {
   const { t } = useTranslation();
-  const { nodes, edges, problems } = useEditorState('nodes', 'edges', 'problems');
+  const { nodes, edges, problems, nodeTypes } = useEditorState('nodes', 'edges', 'problems', 'nodeTypes');
+  const typeOf = (nodeId: string | null) => nodeTypes.get(nodes.find(({ id }) => id === nodeId)?.type ?? '');
   const errors = useDraftSync((state) => state.structureErrors);
   if (problems.length + errors.length === 0) {
     return (
@@ -45,7 +46,7 @@ export function ProblemList() {
           key={`${problem.pointer} ${problem.code} ${problem.message}`}
           icon={<TriangleAlert size={14} color="var(--flow-problem)" aria-hidden />}
         >
-          <Problem nodeId={problem.node_id}>{problemText(problem)}</Problem>
+          <Problem nodeId={problem.node_id}>{problemText(problem, typeOf(problem.node_id))}</Problem>
         </List.Item>
       ))}
     </List>

@@ -41,7 +41,7 @@ function columnsOf(t: TFunction, isSelectable: boolean): readonly Column<Workflo
     { head: t('workflows.name'), cell: (item) => <NameCell item={item} /> },
     {
       head: t('workflows.statusLabel'),
-      width: 120,
+      width: 140,
       cell: ({ status }) => <StatusBadge status={status} />,
     },
     {
