@@ -109,7 +109,10 @@ test('a claim costs in proportion to what it takes, not to what waits', async ()
 });
 
 /** How often a statement was planned for what is kept, and for values of its own, in ten claims of ten executions each. */
-async function plansOf(name: string, claim: (tx: Queryable) => Promise<readonly unknown[]>): Promise<unknown> {
+async function plansOf(
+  name: string,
+  claim: (tx: Queryable) => Promise<readonly unknown[]>,
+): Promise<unknown> {
   return database.db.exclusive(async (session) => {
     for (let count = 0; count < 10; count += 1) {
       await session.query('BEGIN');
