@@ -135,5 +135,5 @@ test('an author has calls of a server approved; the execution shows who decided 
   await region.getByText(`回答者: ${person.email}`).waitFor();
   await region.getByText('Only order 17.').waitFor();
   await there.page.setViewportSize({ width: 390, height: 844 });
-  expect(await there.page.evaluate(() => document.documentElement.scrollWidth)).toBe(390);
+  await expect.poll(() => there.page.evaluate(() => document.documentElement.scrollWidth)).toBe(390);
 });
