@@ -22,15 +22,19 @@ const MAX_ASKED = 100;
  * Which node types of connectors a flow needs for its titles and handles.
  * @returns null: none. Else the names of the organisation's own connectors, separated by commas, or an empty text: only common ones
  */
-export function connectorsOf(nodes: readonly { readonly type: string }[]): string | null {
+export function connectorsOf(
+  nodes: readonly { readonly type: string; readonly data?: object }[],
+): string | null {
   const names = new Set<string>();
-  let needed = false;
+  let isNeeded = false;
   for (const node of nodes) {
     if (!needsConnectors(node)) continue;
-    needed = true;
-    for (const [, name = ''] of JSON.stringify(node).matchAll(OWN_TYPE)) names.add(name);
+    isNeeded = true;
+    // The editor asks after every change, so only what may name others is read as a whole.
+    const text = JSON.stringify(node.type === 'ai.agent' ? (node.data ?? null) : node.type);
+    for (const [, name = ''] of text.matchAll(OWN_TYPE)) names.add(name);
   }
-  return needed ? [...names].join(',') : null;
+  return isNeeded ? [...names].join(',') : null;
 }
 
 /** All of every node type but those of connectors. */
