@@ -12,7 +12,7 @@ export interface ChangeOptions<Answer, Given> extends Pick<MutationOptions<Answe
   readonly refreshes?: readonly EndpointName[] | undefined;
   readonly onSuccess?: (answer: Answer, given: Given) => unknown;
   /** By default failures are shown as a notification. */
-  readonly onError?: ((error: Error) => unknown) | undefined;
+  readonly onError?: ((error: Error, given: Given) => unknown) | undefined;
 }
 
 /** A mutation that reports its result and refetches dependent data. */

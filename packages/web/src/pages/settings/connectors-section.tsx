@@ -73,19 +73,17 @@ function Upload() {
       done: ({ name, revision, is_new: isNew }) =>
         isNew ? t('connectors.uploaded', { name, revision }) : t('connectors.same', { name, revision }),
       refreshes: REFRESHES,
-      onError: () => {},
+      onError: (error, file) => {
+        if (error instanceof ApiProblem && error.errors.length > 0)
+          setRefused({ fileName: file.name, problem: error });
+        else notifyFailure(error);
+      },
     },
   );
   const take = (file: File | null | undefined) => {
     if (file === null || file === undefined) return;
     setRefused(null);
-    upload.mutate(file, {
-      onError: (error) => {
-        if (error instanceof ApiProblem && error.errors.length > 0)
-          setRefused({ fileName: file.name, problem: error });
-        else notifyFailure(error);
-      },
-    });
+    upload.mutate(file);
   };
   const drop = (event: DragEvent) => {
     event.preventDefault();
