@@ -94,7 +94,8 @@ class PgWorker implements Worker {
   #bystanders: Lease[] = [];
   #leaseTimer: NodeJS.Timeout | null = null;
   #stopWatching: () => void = () => {};
-  #loops: Promise<unknown> = Promise.resolve();
+  #claims: Promise<void> = Promise.resolve();
+  #heartbeats: Promise<void> = Promise.resolve();
   #isStopping = false;
   #stopped: Promise<void> | null = null;
 
@@ -148,7 +149,8 @@ class PgWorker implements Worker {
     this.#errorWorkflows.start();
     const report = stallReporter(this.#log);
     this.#stopWatching = onStall((stall) => this.#running.has(stall.executionId) && report(stall));
-    this.#loops = Promise.all([this.#claimLoop(), this.#heartbeatLoop()]);
+    this.#claims = this.#claimLoop();
+    this.#heartbeats = this.#heartbeatLoop();
   }
 
   stop(): Promise<void> {
@@ -459,6 +461,8 @@ class PgWorker implements Worker {
     try {
       await this.#allEnded(this.#config.shutdownGraceMs);
       for (const execution of this.#running.values()) execution.stop('shutdown');
+      // What a claim under way still brings is handed back as well, before the lease ends: after it, another worker would count a crash.
+      await this.#claims;
       await this.#allEnded(HAND_BACK_MS);
     } finally {
       clearInterval(keepAlive);
@@ -466,7 +470,7 @@ class PgWorker implements Worker {
       this.#heartbeatWakeup.wake();
     }
     this.#stopWatching();
-    await Promise.all([this.#loops, this.#errorWorkflows.stop()]);
+    await Promise.all([this.#heartbeats, this.#errorWorkflows.stop()]);
     const registration = this.#registration;
     this.#registration = null;
     if (registration === null) return;

@@ -44,9 +44,17 @@ it('SIGKILL of workers between a message of Kafka and the commit of its offset: 
   };
 
   let worker = await world().worker();
-  await until('a member of the group', () => committed() === 0);
+  // The member of the group is recorded last: before that, it would wait for the lock itself.
+  await until('the connection', async () => {
+    const rows = await db.query('SELECT FROM polls WHERE workflow_id = $1 AND last_poll_at IS NOT NULL', [
+      workflow,
+    ]);
+    return committed() === 0 && rows.length > 0;
+  });
   // Between the message and the start.
   await db.transaction(async (tx) => {
+    // A busy worker may take longer than the lock of a transaction that does nothing is kept.
+    await tx.query('SET LOCAL idle_in_transaction_session_timeout = 0');
     await tx.query('SELECT FROM polls WHERE workflow_id = $1 FOR SHARE', [workflow]);
     send('a', 'b');
     await until('a start that waits to be stored', async () => {

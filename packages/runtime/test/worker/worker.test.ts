@@ -215,6 +215,33 @@ describe('stop', () => {
     expect(await rowOf(id)).toMatchObject({ crashed_attempts: 0 });
   });
 
+  test('hands back what a claim brings that was under way, before its lease ends', async () => {
+    const id = await service.execute(await service.createWorkflow(chainOf('done')));
+    const { db } = service.database;
+    const claimed = Promise.withResolvers<void>();
+    const answer = Promise.withResolvers<void>();
+    const atRetirement: object[] = [];
+    const slow: typeof db = {
+      ...db,
+      async query<Row>(text: string, values?: readonly unknown[], name?: string): Promise<Row[]> {
+        if (text.startsWith('UPDATE workers SET lease_expires_at = least'))
+          atRetirement.push(await rowOf(id));
+        const rows = await db.query<Row>(text, values, name);
+        if (name === 'claim_executions' && rows.length > 0) {
+          claimed.resolve();
+          await answer.promise;
+        }
+        return rows;
+      },
+    };
+    const worker = await service.startWorker({}, { db: slow });
+    await claimed.promise;
+    const stopped = worker.stop();
+    answer.resolve();
+    await stopped;
+    expect(atRetirement).toMatchObject([{ status: 'queued', worker_id: null, crashed_attempts: 0 }]);
+  });
+
   test('twice is the same as once, and releases the lease', async () => {
     const worker = await service.startWorker();
     await Promise.all([worker.stop(), worker.stop()]);
