@@ -1,4 +1,8 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { FileChooser } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { type BrowserService, expectNoComplaints, openBrowserService } from './support/browser-service.ts';
 import { createWorkflow, greetingFlow } from './support/editor.ts';
 
@@ -20,6 +24,15 @@ const FLOW = {
   ],
   edges: [{ id: 'e', source: 'start', target: 'greet' }],
 };
+
+/** Of 20 MiB, on disk: the browser reads it from there, where its content would take Playwright many seconds to pass on. */
+async function hugeFile(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'millrace-import-'));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  const path = join(folder, 'huge.json');
+  await writeFile(path, Buffer.alloc(4 * 5 * 1024 * 1024 + 1, ' '));
+  return path;
+}
 
 describe('the list of workflows', () => {
   test('empty: a viewer sees what a workflow is, an editor is led to the templates', async () => {
@@ -113,16 +126,18 @@ describe('the list of workflows', () => {
     const send = dialog.getByRole('button', { name: 'Import' });
     const field = dialog.getByRole('textbox', { name: 'Or paste JSON here' });
     await field.waitFor();
-    const choose = async (name: string, content: string | Buffer) => {
+    const chooseFrom = async (files: Parameters<FileChooser['setFiles']>[0]) => {
       const [chooser] = await Promise.all([
         page.waitForEvent('filechooser'),
         dialog.getByRole('button', { name: 'Choose files' }).click(),
       ]);
-      await chooser.setFiles({ name, mimeType: 'application/json', buffer: Buffer.from(content) });
+      await chooser.setFiles(files);
     };
+    const choose = (name: string, content: string | Buffer) =>
+      chooseFrom({ name, mimeType: 'application/json', buffer: Buffer.from(content) });
     await choose('picture.json', Buffer.from([0x89, 0x50, 0x4e, 0x47, 0, 0, 0xff]));
     await dialog.getByText("This isn't a text file.").waitFor();
-    await choose('huge.json', Buffer.alloc(4 * 5 * 1024 * 1024 + 1, ' '));
+    await chooseFrom(await hugeFile());
     await dialog.getByText("It's larger than the 5 MiB that the service accepts").waitFor();
     // U+FFFD from an earlier decoding error is valid text.
     await choose('lost.json', JSON.stringify({ ...FLOW, settings: { vars: { name: 'M\uFFFDller' } } }));
