@@ -1,6 +1,6 @@
 import type { ClaimedPoll } from '@millrace/polling/store';
 import { Meters } from '@millrace/runtime/meters/meters';
-import { createTriggerRounds, type TriggerRounds } from '@millrace/runtime/trigger-rounds';
+import { createTriggerRounds, type TriggerRounds } from '@millrace/runtime/trigger-loop';
 import { listen, type SessionDeps } from './session.ts';
 import { claimListener, keyOf, listWaiting, readUntilClaimable, renewListeners } from './store.ts';
 

@@ -1,5 +1,5 @@
 import { Meters } from '@millrace/runtime/meters/meters';
-import { createTriggerRounds, type TriggerRounds } from '@millrace/runtime/trigger-rounds';
+import { createTriggerRounds, type TriggerRounds } from '@millrace/runtime/trigger-loop';
 import { POLL_MS, type PollDeps, pollOnce } from './poll.ts';
 import { type ClaimedPoll, claimDuePoll, readUntilDue, releasePoll } from './store.ts';
 

@@ -4,7 +4,7 @@ import { Meters } from '@millrace/runtime/meters/meters';
 import type { ExecutionNotifier } from '@millrace/runtime/notifier';
 import type { PlanCache } from '@millrace/runtime/plans';
 import { readDatabaseTime } from '@millrace/runtime/statements';
-import { createTriggerRounds, type TriggerRounds } from '@millrace/runtime/trigger-rounds';
+import { createTriggerRounds, type TriggerRounds } from '@millrace/runtime/trigger-loop';
 import type { Logger } from 'pino';
 import { fireSchedule, type RecordedFire, startQueued } from './fire.ts';
 import { claimDueSchedule, listAwaitedExecutions, postponeSchedule, readNextDue } from './store.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createTriggerRounds } from './trigger-rounds.ts';
+import { createTriggerRounds } from './trigger-loop.ts';
 
 const HOUR_MS = 3_600_000;
 
