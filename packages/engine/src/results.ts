@@ -102,7 +102,7 @@ function isPutOff(result: AttemptResult | null | undefined): result is PutOff {
   return result?.kind === 'put_off';
 }
 
-/** It is made later, with the same number. */
+/** The attempt is made later, with the same number. */
 function putOffAttempt(state: ExecutionState, slot: Slot, { host, untilMs }: PutOff): void {
   const progress = progressOf(slot, state.nowMs);
   const wakeAtMs = Math.max(untilMs, state.nowMs);

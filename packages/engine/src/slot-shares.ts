@@ -18,7 +18,7 @@ export interface SlotShares {
 export interface OrganisationShare {
   /** Slots are shared in this proportion, and a turn is as many executions: 1 to 100. */
   readonly weight: number;
-  /** Percentage of all slots it may hold, whatever is free; rounded up, so that it always gets one; 0 while it is paused. */
+  /** Percentage of all slots it may hold, regardless of how many are free; rounded up, so that it always gets one; 0 while it is paused. */
   readonly capPercent: number;
 }
 

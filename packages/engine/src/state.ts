@@ -78,7 +78,7 @@ export interface ExecutionState {
   readonly stalled: Set<LoopRun>;
   /** Iterations started in this step. */
   started: number;
-  /** Steps of rendering configs, in this step. */
+  /** What rendering configs has cost in this step. */
   rendered: number;
   /** Nodes whose code is running, and nodes that wait. */
   running: number;

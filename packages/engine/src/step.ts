@@ -53,7 +53,7 @@ export function* resumeWork(
   const state = newState(plan, input, atMs, startedBy(plan, records));
   const effects: Effect[] = [];
   keepSignals(state, signals);
-  // What a rerun keeps was stored by its start, which counts nothing.
+  // What a rerun keeps was stored by its start, without being counted.
   if (state.bytes === 0) for (const record of records) state.bytes += recordBytes(record);
   restore(state, records, effects);
   passTime(state, atMs, effects);
@@ -157,7 +157,7 @@ function fireTimer(state: ExecutionState, slot: Slot, effects: Effect[]): void {
   }
 }
 
-/** After as many steps of rendering configs, what else is ready starts in the next step, which takes what has happened meanwhile. */
+/** Once rendering configs has cost this much, the other ready nodes start in the next step, which also takes the events since. */
 const MAX_RENDERED = 100_000;
 
 type Start = { readonly slot: Slot; readonly effect: Extract<Effect, { kind: 'start_node' }> };

@@ -41,7 +41,7 @@ function lastRecords(run: LoopRun): ReadonlyMap<string, ShownRecord> {
   return lastFrame === null ? new Map() : recordsIn(lastFrame);
 }
 
-/** Whether an iteration ends its loop or the whole execution: it is shown, whatever its index is. */
+/** Whether an iteration ends its loop or the whole execution: then it is shown, regardless of its index. */
 export function endsMore({ isCollecting }: LoopRun, { failure, isBlamed }: Frame): boolean {
   return isBlamed || (failure !== null && !isCollecting);
 }

@@ -19,7 +19,7 @@ export function checkTotal(
   times = 1,
 ): Failure | null {
   const { maxExecutionBytes: max, maxOutputBytes } = state.input.limits;
-  // An output is hardly larger than that, so nearly always there is no need to measure it.
+  // Outputs are hardly ever larger, so measuring is rarely needed.
   if (state.bytes + times * maxOutputBytes <= max) return null;
   const bytes = jsonBytes(output, Number.POSITIVE_INFINITY);
   if (typeof bytes === 'number' && state.bytes + times * bytes <= max) return null;
