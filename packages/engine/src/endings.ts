@@ -15,7 +15,7 @@ import { drainDirtyRecords, type ExecutionState, endTime, setRecord, skip } from
 import type { Outcome } from './store.ts';
 import { endsMore, skipUnrecorded, summarise } from './summaries.ts';
 import { addTokens, type Tokens, withTokens } from './tokens.ts';
-import { dropRecord } from './unstored.ts';
+import { dropRecord } from './dirty-records.ts';
 
 /** The driver stops: running nodes are aborted, and on shutdown unstored records are handed back. */
 export function halt(state: ExecutionState, reason: StopReason, effects: Effect[]): void {

@@ -4,7 +4,7 @@ import type { NodeSignal } from './node.ts';
 import type { PlanEdge, PlanNode, Scope } from './plan.ts';
 import type { Timer } from './timers.ts';
 import { tokensOf } from './tokens.ts';
-import { type LooseRecord, NOWHERE } from './unstored.ts';
+import { type LooseRecord, NOWHERE } from './dirty-records.ts';
 
 /** The nodes of one scope while they run: the top level, or one iteration of a loop. Only running iterations have a frame. */
 export interface Frame {

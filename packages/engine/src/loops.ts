@@ -30,7 +30,7 @@ import { type ExecutionState, endTime, setRecord } from './state.ts';
 import { summarise } from './summaries.ts';
 import { tokensOf, withTokens } from './tokens.ts';
 import { checkTotal } from './total-bytes.ts';
-import { looseRecord } from './unstored.ts';
+import { looseRecord } from './dirty-records.ts';
 
 /** Limit per step; beyond it the driver is asked to call again at once. */
 const MAX_STARTED_PER_STEP = 500;

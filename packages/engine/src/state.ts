@@ -16,7 +16,7 @@ import { recordBytes } from './record-bytes.ts';
 import { skipInside } from './summaries.ts';
 import { Timers } from './timers.ts';
 import { addTokens } from './tokens.ts';
-import { NOWHERE, Unstored } from './unstored.ts';
+import { NOWHERE, Unstored } from './dirty-records.ts';
 
 /** The input for starting or resuming an execution. */
 export interface ExecutionInput {

@@ -2,7 +2,7 @@ import type { ShownRecord } from './execution.ts';
 import { skippedRecord } from './execution.ts';
 import { type Frame, indexOf, type LoopRun, placeOf, type Summary } from './frames.ts';
 import type { PlanNode, Scope } from './plan.ts';
-import { dropRecord, looseRecord, type Unstored } from './unstored.ts';
+import { dropRecord, looseRecord, type Unstored } from './dirty-records.ts';
 
 /** What summaries are added to. */
 interface Growing {
