@@ -17,7 +17,7 @@ import { endsMore, skipUnrecorded, summarise } from './summaries.ts';
 import { addTokens, type Tokens, withTokens } from './tokens.ts';
 import { dropRecord } from './dirty-records.ts';
 
-/** The driver stops: running nodes are aborted, and on shutdown unstored records are handed back. */
+/** The driver stops: running nodes are aborted, and on shutdown dirty records are handed back. */
 export function halt(state: ExecutionState, reason: StopReason, effects: Effect[]): void {
   for (const slot of openSlots(state.root)) abort(slot, reason, effects);
   state.phase = { kind: 'stopped' };

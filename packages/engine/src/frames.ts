@@ -4,7 +4,7 @@ import type { NodeSignal } from './node.ts';
 import type { PlanEdge, PlanNode, Scope } from './plan.ts';
 import type { Timer } from './timers.ts';
 import { tokensOf } from './tokens.ts';
-import { type LooseRecord, NOWHERE } from './dirty-records.ts';
+import { type LooseRecord, NOT_DIRTY } from './dirty-records.ts';
 
 /** The nodes of one scope while they run: the top level, or one iteration of a loop. Only running iterations have a frame. */
 export interface Frame {
@@ -53,8 +53,8 @@ export interface Slot {
   run: LoopRun | null;
   /** Of its record; see `recordBytes`. */
   bytes: number;
-  /** Managed by {@link Unstored}. */
-  unstoredAt: number;
+  /** Managed by {@link DirtyRecords}. */
+  dirtyIndex: number;
 }
 
 export type Summary = LooseRecord & { readonly record: ShownRecord };
@@ -143,7 +143,7 @@ export function newFrame(
       isResuming: false,
       run: null,
       bytes: 0,
-      unstoredAt: NOWHERE,
+      dirtyIndex: NOT_DIRTY,
     });
   }
   return frame;

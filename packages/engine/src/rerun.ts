@@ -28,7 +28,7 @@ export function recordsToKeep(
       latest.set(record.nodeId, record);
   }
   // Its trigger must have a record: if that trigger is gone, the rerun starts at the plan's own.
-  const isBegun = plan.triggers.some(
+  const hasStart = plan.triggers.some(
     (trigger) => latest.get(trigger.id)?.status === 'success' && !hasChanged(trigger, plan, former),
   );
   const again = plan.root.nodes.map(() => false);
@@ -37,7 +37,7 @@ export function recordsToKeep(
     const { id, incoming, place, scope } = node;
     const record = latest.get(id);
     const hasEnded = record?.status === 'success' || record?.status === 'skipped';
-    const isFirst = !isBegun && node === plan.trigger;
+    const isFirst = !hasStart && node === plan.trigger;
     const isWanted = id === from || isFirst || !hasEnded || hasChanged(node, plan, former);
     if (scope === plan.root && (isWanted || incoming.some((edge) => again[edge.source] === true))) {
       again[place] = true;

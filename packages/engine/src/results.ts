@@ -167,7 +167,7 @@ export function succeed(
 
 /**
  * An attempt failed: it is retried, or the node fails, and its scope with it unless `on_error` prevents that.
- * @param run the attempt, if the node is a loop whose iterations had begun
+ * @param run the attempt, if the node is a loop whose iterations had started
  */
 export function failNode(
   state: ExecutionState,

@@ -61,7 +61,7 @@ export interface ClaimedExecution {
 }
 
 /** An execution's id in templates, outputs and idempotency keys: it stays the same when the execution moves to another instance. */
-export function knownId({ lease, startedAs }: Pick<ClaimedExecution, 'lease' | 'startedAs'>): number {
+export function originalId({ lease, startedAs }: Pick<ClaimedExecution, 'lease' | 'startedAs'>): number {
   return startedAs ?? lease.executionId;
 }
 

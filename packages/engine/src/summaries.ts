@@ -2,11 +2,11 @@ import type { ShownRecord } from './execution.ts';
 import { skippedRecord } from './execution.ts';
 import { type Frame, indexOf, type LoopRun, placeOf, type Summary } from './frames.ts';
 import type { PlanNode, Scope } from './plan.ts';
-import { dropRecord, looseRecord, type Unstored } from './dirty-records.ts';
+import { dropRecord, looseRecord, type DirtyRecords } from './dirty-records.ts';
 
 /** What summaries are added to. */
 interface Growing {
-  readonly unstored: Unstored<Frame>;
+  readonly dirtyRecords: DirtyRecords<Frame>;
   readonly nowMs: number;
   bytes: number;
 }
@@ -77,7 +77,7 @@ function putSummary(state: Growing, frame: Frame, record: ShownRecord): void {
   if (before !== undefined) dropRecord(state, before);
   const summary = summaryOf(record);
   frame.summaries.set(record.nodeId, summary);
-  state.unstored.add(summary);
+  state.dirtyRecords.add(summary);
   state.bytes += summary.bytes;
 }
 

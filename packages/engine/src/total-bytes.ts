@@ -7,7 +7,7 @@ import type { ExecutionState } from './state.ts';
 import type { Tokens } from './tokens.ts';
 
 /**
- * The failure of an output with which more would be stored for the execution than its limit allows; null if it fits. No other attempt and no
+ * The failure of an output that would exceed the limit of what is stored for the execution; null if it fits. Neither another attempt nor
  * `on_error` can help: every further output would be refused, too.
  * @param times how often it will be stored
  */

@@ -11,7 +11,7 @@ import {
   isWork,
   type JsonObject,
   type JsonValue,
-  knownId,
+  originalId,
   Meter,
   measureWork,
   type NodeContext,
@@ -106,7 +106,7 @@ export class NodeRun implements NodeContext {
   declare readonly contents: NodeServices['contents'];
   readonly #effect: StartNode;
   readonly #services: Services;
-  readonly #knownId: number;
+  readonly #originalId: number;
   readonly #startedAtMs: number;
   readonly #holder: Holder;
   readonly #maxSteps: number;
@@ -162,7 +162,7 @@ export class NodeRun implements NodeContext {
     this.render = effect.render;
     this.#effect = effect;
     this.#services = services;
-    this.#knownId = knownId(claimed);
+    this.#originalId = originalId(claimed);
     this.#startedAtMs = claimed.startedAtMs;
   }
 
@@ -174,9 +174,9 @@ export class NodeRun implements NodeContext {
 
   /** Includes the execution's first start, because execution ids are unique within one database only. */
   get idempotencyKey(): string {
-    const place = [this.#knownId, this.#startedAtMs, this.node.id];
+    const place = [this.#originalId, this.#startedAtMs, this.node.id];
     const name = JSON.stringify(this.iteration.length === 0 ? place : [...place, this.iteration]);
-    return `${this.#knownId}-${createHash('sha256').update(name).digest('hex').slice(0, 32)}`;
+    return `${this.#originalId}-${createHash('sha256').update(name).digest('hex').slice(0, 32)}`;
   }
 
   static {

@@ -7,7 +7,7 @@ import {
   type ExecutionLimits,
   type ExecutionState,
   type ExecutionStore,
-  knownId,
+  originalId,
   outcomeOfProblem,
   type Plan,
   resumeWork,
@@ -282,7 +282,7 @@ export class Run {
     const { input, deadlineAtMs, records, signals } = this.claimed;
     const { limits, clock } = this.#deps;
     const execution = {
-      executionId: knownId(this.claimed),
+      executionId: originalId(this.claimed),
       triggerData: input,
       deadlineAtMs,
       limits,
