@@ -32,7 +32,7 @@ export interface ClaimRoom {
 }
 
 /** Up to this size, data isn't worth waiting for. */
-const MOST_SMALL_BYTES = 64 * 1024;
+const MAX_SMALL_BYTES = 64 * 1024;
 /** Of the budget, for the small parts of all slots together. */
 const SMALL_SHARE = 0.25;
 
@@ -54,13 +54,13 @@ export class DataBudget {
   /** Executions that hold a part of the budget and don't wait for more. */
   #active = 0;
   #waiting = 0;
-  #begun = 0;
+  #lastNumber = 0;
   #isGranting = false;
 
   constructor(settings: DataBudgetSettings) {
     this.#settings = settings;
     const perSlot = Math.floor((settings.totalBytes * SMALL_SHARE) / settings.slots);
-    this.#smallBytes = Math.min(MOST_SMALL_BYTES, perSlot);
+    this.#smallBytes = Math.min(MAX_SMALL_BYTES, perSlot);
   }
 
   get state(): DataBudgetState {
@@ -89,8 +89,8 @@ export class DataBudget {
 
   /** An execution begins; what it holds is set later. */
   begin(organisationId: number): DataHolding {
-    this.#begun += 1;
-    return new DataHolding(this, organisationId, this.#begun);
+    this.#lastNumber += 1;
+    return new DataHolding(this, organisationId, this.#lastNumber);
   }
 
   /** Calls back whenever there may be room for a claim again. */

@@ -171,7 +171,7 @@ class PgWorker implements Worker {
       this.#atShare.add(organisationId);
       return null;
     }
-    this.#slots.take(organisationId);
+    this.#slots.acquire(organisationId);
     this.#reserved.set(executionId, organisationId);
     return registration.id;
   }
@@ -206,7 +206,7 @@ class PgWorker implements Worker {
     const organisationId = this.#reserved.get(executionId);
     if (organisationId === undefined) return;
     this.#reserved.delete(executionId);
-    this.#slots.giveBack(organisationId);
+    this.#slots.release(organisationId);
   }
 
   #slotFreed(): void {
