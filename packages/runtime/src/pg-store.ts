@@ -44,7 +44,7 @@ import { type ClaimShares, selectOwnShares } from './share-statements.ts';
 import { findSignalled, selectAllSignals, selectSignals } from './signal-statements.ts';
 import { readChunks, type StoredChunk } from './statements.ts';
 import { toClaimed, toFencedWrite, toSignal, toTarget, type WriteTarget } from './store-rows.ts';
-import { createSureWrites, LARGE_BYTES } from './sure-writes.ts';
+import { createSureWrites, LARGE_BYTES } from './confirmed-writes.ts';
 import type { Tracer } from './tracing/tracer.ts';
 
 export interface PgStoreOptions {

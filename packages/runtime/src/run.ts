@@ -28,7 +28,7 @@ import { NodeRun, type NodeRunControl, type NodeRunDeps } from './node-run.ts';
 import type { PlanCache } from './plans.ts';
 import { SignalReader } from './signal-reader.ts';
 import { isStoreEffect, type StoreEffect, storeEffect } from './store-effects.ts';
-import { WriteTimeoutError } from './sure-writes.ts';
+import { WriteTimeoutError } from './confirmed-writes.ts';
 import { type LogIds, logIdsOf, RunTrace, traced } from './tracing/run-trace.ts';
 import type { OpenSpan, Tracer } from './tracing/tracer.ts';
 import { yieldTurn } from './turns.ts';

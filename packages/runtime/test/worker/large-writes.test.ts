@@ -6,7 +6,7 @@ import { type JsonObject, type Lease, type NodeRecord, success, successRecord } 
 import { createTestDatabase, type TestDatabase } from '@millrace/testing/database';
 import { insertWorkflow, type WorkflowIds } from '@millrace/testing/rows';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { createSureStarts, WriteTimeoutError } from '../../src/sure-writes.ts';
+import { createSureStarts, WriteTimeoutError } from '../../src/confirmed-writes.ts';
 import { PgCompleteStore, rowOf } from './complete-store.ts';
 import { chainOf, flowOf, type TestNode } from './flows.ts';
 import { startWorkingService } from './service-with-worker.ts';

@@ -6,7 +6,7 @@ import { verbatim } from '@millrace/messages';
 import { createTestDatabase, type TestDatabase } from '@millrace/testing/database';
 import { insertWorkflow, type WorkflowIds } from '@millrace/testing/rows';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { createSureStarts } from '../../src/sure-writes.ts';
+import { createSureStarts } from '../../src/confirmed-writes.ts';
 import { PgCompleteStore, rowOf } from './complete-store.ts';
 
 let database: TestDatabase;
