@@ -44,7 +44,7 @@ import { type ClaimShares, selectOwnShares } from './share-statements.ts';
 import { findSignalled, selectAllSignals, selectSignals } from './signal-statements.ts';
 import { readChunks, type StoredChunk } from './statements.ts';
 import { toClaimed, toFencedWrite, toSignal, toTarget, type WriteTarget } from './store-rows.ts';
-import { createSureWrites, LARGE_BYTES } from './confirmed-writes.ts';
+import { createConfirmedWrites, LARGE_BYTES } from './confirmed-writes.ts';
 import type { Tracer } from './tracing/tracer.ts';
 
 export interface PgStoreOptions {
@@ -67,7 +67,7 @@ export class PgExecutionStore implements ExecutionStore {
   readonly #db: Database;
   readonly #options: PgStoreOptions;
   readonly #meters: Meters;
-  readonly #write: ReturnType<typeof createSureWrites>;
+  readonly #write: ReturnType<typeof createConfirmedWrites>;
   readonly #settle: () => Promise<void>;
   /** Executions whose end was stored and left follow-up work for other executions. */
   readonly #unsettled = new Set<number>();
@@ -84,7 +84,7 @@ export class PgExecutionStore implements ExecutionStore {
     this.#options = options;
     this.#meters = options.meters ?? new Meters();
     this.#settle = createFollowUps(db);
-    this.#write = createSureWrites(db, {
+    this.#write = createConfirmedWrites(db, {
       isLeaseValid: options.isLeaseValid,
       onStored: options.onChanged,
       onFollowUps: (executionId) => void this.#unsettled.add(executionId),

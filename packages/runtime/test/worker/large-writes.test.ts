@@ -6,7 +6,7 @@ import { type JsonObject, type Lease, type NodeRecord, success, successRecord } 
 import { createTestDatabase, type TestDatabase } from '@millrace/testing/database';
 import { insertWorkflow, type WorkflowIds } from '@millrace/testing/rows';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { createSureStarts, WriteTimeoutError } from '../../src/confirmed-writes.ts';
+import { createConfirmedStarts, WriteTimeoutError } from '../../src/confirmed-writes.ts';
 import { PgCompleteStore, rowOf } from './complete-store.ts';
 import { chainOf, flowOf, type TestNode } from './flows.ts';
 import { startWorkingService } from './service-with-worker.ts';
@@ -97,7 +97,7 @@ async function begin(store: PgCompleteStore, input: JsonObject = {}): Promise<Le
     leaseTo: workerId,
     timeoutMs: null,
   });
-  const { lease } = await createSureStarts(observed(database.db), 0)({ row, keepTrying: () => true });
+  const { lease } = await createConfirmedStarts(observed(database.db), 0)({ row, keepTrying: () => true });
   if (lease === null) throw new Error('it was not leased');
   return lease;
 }

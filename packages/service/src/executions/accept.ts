@@ -9,7 +9,7 @@ import { Meters } from '@millrace/runtime/meters/meters';
 import type { AheadRun } from '@millrace/runtime/run-ahead';
 import { maxConcurrencyOf, type StartOrder, toStartRow } from '@millrace/runtime/start-row';
 import type { StartRow } from '@millrace/runtime/statements';
-import { createSureStarts, startTogether } from '@millrace/runtime/confirmed-writes';
+import { createConfirmedStarts, startTogether } from '@millrace/runtime/confirmed-writes';
 import { createAdmission } from '../admission/admission.ts';
 import type { IdempotencyKey } from '../idempotency/store.ts';
 import type { AdmissionSettings, StartLimits, StorageSettings } from '../settings.ts';
@@ -83,7 +83,7 @@ export interface StarterDeps {
 
 export function createStarter({ db, executor, config, meters = new Meters() }: StarterDeps): Starter {
   const { maxRateWaitMs } = config.limits;
-  const store = createSureStarts(db, maxRateWaitMs);
+  const store = createConfirmedStarts(db, maxRateWaitMs);
   const admission = createAdmission(db, config);
   const lookUpStart = coalesce({
     run: (requests: Parameters<typeof lookUpStarts>[1]) => lookUpStarts(db, requests),
