@@ -3,13 +3,13 @@ import type { Database, Queryable } from '@millrace/database/database';
 import type { ClaimedExecution } from '@millrace/engine';
 import { ApiError } from '@millrace/errors/errors';
 import { message } from '@millrace/messages';
+import { createConfirmedStarts, startTogether } from '@millrace/runtime/confirmed-writes';
 import type { Executor } from '@millrace/runtime/executor';
 import { StartRefusedError, storeStarts } from '@millrace/runtime/held-starts';
 import { Meters } from '@millrace/runtime/meters/meters';
 import type { AheadRun } from '@millrace/runtime/run-ahead';
 import { maxConcurrencyOf, type StartOrder, toStartRow } from '@millrace/runtime/start-row';
 import type { StartRow } from '@millrace/runtime/statements';
-import { createConfirmedStarts, startTogether } from '@millrace/runtime/confirmed-writes';
 import { createAdmission } from '../admission/admission.ts';
 import type { IdempotencyKey } from '../idempotency/store.ts';
 import type { AdmissionSettings, StartLimits, StorageSettings } from '../settings.ts';
@@ -66,7 +66,7 @@ export interface Starter {
 
 const MAX_LOOKUPS = 500;
 /** How long an accepted request may wait for an unavailable database before it gets a 503. */
-const PATIENCE_MS = 4_000;
+const MAX_WAIT_MS = 4_000;
 
 export interface StarterDeps {
   readonly db: Database;
@@ -119,7 +119,7 @@ export function createStarter({ db, executor, config, meters = new Meters() }: S
       await turns.forEach(organisationId, orders, (order) => void rows.push(toStartRow(order)));
       // Repeated items get their receipts however much is waiting.
       const settle = rows.length === 0 ? null : await admission.enterQueue(organisationId, rows.length);
-      const starts = { rows, maxRateWaitMs, within, keepTrying: untilImpatient() };
+      const starts = { rows, maxRateWaitMs, within, keepTrying: beforeDeadline() };
       const isStored = await startTogether(db, organisationId, starts)
         .catch((error: unknown) => {
           throw error instanceof StartRefusedError ? rateQueueFull(error.waitMs) : error;
@@ -150,7 +150,7 @@ export function createStarter({ db, executor, config, meters = new Meters() }: S
         }
         const { stored, lease, refusedForMs } = await store({
           row: ahead === null ? row : { ...row, ...ahead.row },
-          keepTrying: untilImpatient(),
+          keepTrying: beforeDeadline(),
         });
         if (refusedForMs !== null) throw rateQueueFull(refusedForMs);
         // Without a key that another request may have used, nothing else keeps a start from being stored.
@@ -174,9 +174,9 @@ export function createStarter({ db, executor, config, meters = new Meters() }: S
   };
 }
 
-function untilImpatient(): () => boolean {
-  const patientUntil = performance.now() + PATIENCE_MS;
-  return () => performance.now() < patientUntil;
+function beforeDeadline(): () => boolean {
+  const deadline = performance.now() + MAX_WAIT_MS;
+  return () => performance.now() < deadline;
 }
 
 /** Such a start is always held first. */

@@ -1,6 +1,6 @@
 import type { Queryable } from '@millrace/database/database';
 import { queryRow } from '@millrace/database/query-row';
-import { OF_PAUSED } from '@millrace/runtime/paused';
+import { ORGANISATION_PAUSED } from '@millrace/runtime/paused';
 import { COUNT_LIMIT } from './store.ts';
 
 /** A fire that starts later than this after it was due is late. */
@@ -92,9 +92,9 @@ export async function readServiceFacts(db: Queryable): Promise<ServiceFacts> {
        (SELECT max(version) FROM schema_migrations) AS schema_version,
        pg_database_size(current_database()) AS database_bytes,
        (SELECT count(*) FROM (
-         SELECT FROM schedules WHERE next_fire_at < now() - $2 * interval '1 millisecond' AND NOT ${OF_PAUSED} LIMIT $1) l) AS late_schedules,
+         SELECT FROM schedules WHERE next_fire_at < now() - $2 * interval '1 millisecond' AND NOT ${ORGANISATION_PAUSED} LIMIT $1) l) AS late_schedules,
        (SELECT greatest(coalesce(extract(epoch FROM now() - min(next_fire_at)), 0), 0)::double precision FROM schedules
-         WHERE NOT ${OF_PAUSED})
+         WHERE NOT ${ORGANISATION_PAUSED})
          AS lateness_seconds`,
     [COUNT_LIMIT, LATE_MS],
   );

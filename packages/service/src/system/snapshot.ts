@@ -31,8 +31,8 @@ export interface SnapshotReading {
 
 /** Reads the database for monitoring, at most once in a while however often it is asked, and never for longer than a caller can wait. */
 export interface Snapshots {
-  /** Reads anew if it is time, and waits for that up to `patienceMs`; then returns what there is. */
-  read(patienceMs: number): Promise<SnapshotReading>;
+  /** Reads anew if it is time, and waits for that up to `timeoutMs`; then returns what there is. */
+  read(timeoutMs: number): Promise<SnapshotReading>;
 }
 
 export interface SnapshotOptions {
@@ -71,13 +71,13 @@ export function createSnapshots(options: SnapshotOptions): Snapshots {
   }
 
   return {
-    async read(patienceMs) {
+    async read(timeoutMs) {
       if (reading === null && now() - triedAtMs >= everyMs) {
         reading = readAll().finally(() => {
           reading = null;
         });
       }
-      if (reading !== null) await atMost(reading, patienceMs);
+      if (reading !== null) await atMost(reading, timeoutMs);
       const ageMs = now() - readAtMs;
       return {
         snapshot: ageMs > STALE_MS ? null : snapshot,
