@@ -1,10 +1,10 @@
 import type { JsonObject, JsonValue } from '@millrace/values/json';
+import { type LooseRecord, NOT_DIRTY } from './dirty-records.ts';
 import type { ExecutionError, IterationRecord, NodeProgress, ShownRecord } from './execution.ts';
 import type { NodeSignal } from './node.ts';
 import type { PlanEdge, PlanNode, Scope } from './plan.ts';
 import type { Timer } from './timers.ts';
 import { tokensOf } from './tokens.ts';
-import { type LooseRecord, NOT_DIRTY } from './dirty-records.ts';
 
 /** The nodes of one scope while they run: the top level, or one iteration of a loop. Only running iterations have a frame. */
 export interface Frame {

@@ -4,6 +4,7 @@ import type { JsonObject, JsonValue } from '@millrace/values/json';
 import { jsonBytes } from '@millrace/values/json-size';
 import { finishWork, TooManyStepsError } from '@millrace/values/work';
 import { describeRenderedFault } from './config-check.ts';
+import { looseRecord } from './dirty-records.ts';
 import type { Effect } from './effects.ts';
 import { closeFrame, closeRun, leaveFrame, leaveRun } from './endings.ts';
 import type { ExecutionError, IterationRecord, NodeProgress } from './execution.ts';
@@ -30,7 +31,6 @@ import { type ExecutionState, endTime, setRecord } from './state.ts';
 import { summarise } from './summaries.ts';
 import { tokensOf, withTokens } from './tokens.ts';
 import { checkTotal } from './total-bytes.ts';
-import { looseRecord } from './dirty-records.ts';
 
 /** Limit per step; beyond it the driver is asked to call again at once. */
 const MAX_STARTED_PER_STEP = 500;

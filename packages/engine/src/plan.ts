@@ -158,8 +158,7 @@ function buildPlan(
     return node?.kind === 'trigger' ? [node] : [];
   });
   const trigger = triggers.find(({ definition }) => definition.isManual === true) ?? triggers[0];
-  if (trigger === undefined || root === undefined)
-    throw new Error('a flow without a trigger was planned');
+  if (trigger === undefined || root === undefined) throw new Error('a flow without a trigger was planned');
   const { settings } = flow;
   return {
     nodes,
@@ -361,16 +360,16 @@ export function displayNameOf(
     readonly nowMs?: number;
   },
 ): string {
-  const usual = `${workflowName} #${of.executionId}`;
-  if (plan === null || plan.displayName === null) return usual;
+  const fallback = `${workflowName} #${of.executionId}`;
+  if (plan === null || plan.displayName === null) return fallback;
   const scope = { ...of, vars: plan.vars, timezone: plan.timezone, nodeOutput: () => null };
   try {
     const name = render(plan.displayName, scope, 100_000);
     const text = storable(typeof name === 'string' ? name : JSON.stringify(name)).trim();
     return text === '' || text === 'null'
-      ? usual
+      ? fallback
       : Array.from(text).slice(0, MAX_DISPLAY_NAME_LENGTH).join('');
   } catch {
-    return usual;
+    return fallback;
   }
 }

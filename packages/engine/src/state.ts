@@ -1,4 +1,5 @@
 import type { JsonValue } from '@millrace/values/json';
+import { DirtyRecords, NOT_DIRTY } from './dirty-records.ts';
 import type { ExecutionError, NodeRecord, ShownRecord } from './execution.ts';
 import { skippedRecord } from './execution.ts';
 import {
@@ -16,7 +17,6 @@ import { recordBytes } from './record-bytes.ts';
 import { skipInside } from './summaries.ts';
 import { Timers } from './timers.ts';
 import { addTokens } from './tokens.ts';
-import { NOT_DIRTY, DirtyRecords } from './dirty-records.ts';
 
 /** The input for starting or resuming an execution. */
 export interface ExecutionInput {

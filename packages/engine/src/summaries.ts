@@ -1,8 +1,8 @@
+import { type DirtyRecords, dropRecord, looseRecord } from './dirty-records.ts';
 import type { ShownRecord } from './execution.ts';
 import { skippedRecord } from './execution.ts';
 import { type Frame, indexOf, type LoopRun, placeOf, type Summary } from './frames.ts';
 import type { PlanNode, Scope } from './plan.ts';
-import { dropRecord, looseRecord, type DirtyRecords } from './dirty-records.ts';
 
 /** What summaries are added to. */
 interface Growing {

@@ -19,6 +19,7 @@ import {
 } from '@millrace/engine';
 import { message } from '@millrace/messages';
 import type { Logger } from 'pino';
+import { WriteTimeoutError } from './confirmed-writes.ts';
 import type { DataHolding } from './data-budget.ts';
 import { driveUnlimited } from './drive.ts';
 import { EventQueue } from './event-queue.ts';
@@ -28,7 +29,6 @@ import { NodeRun, type NodeRunControl, type NodeRunDeps } from './node-run.ts';
 import type { PlanCache } from './plans.ts';
 import { SignalReader } from './signal-reader.ts';
 import { isStoreEffect, type StoreEffect, storeEffect } from './store-effects.ts';
-import { WriteTimeoutError } from './confirmed-writes.ts';
 import { type LogIds, logIdsOf, RunTrace, traced } from './tracing/run-trace.ts';
 import type { OpenSpan, Tracer } from './tracing/tracer.ts';
 import { yieldTurn } from './turns.ts';

@@ -63,7 +63,8 @@ export class Slots {
   suspend(organisationId: number): boolean {
     const { concurrency, organisationPercent } = this.#settings;
     const suspended = this.#suspended.get(organisationId) ?? 0;
-    if (this.#allSuspended >= concurrency || suspended * 100 >= organisationPercent * concurrency) return false;
+    if (this.#allSuspended >= concurrency || suspended * 100 >= organisationPercent * concurrency)
+      return false;
     this.#suspended.set(organisationId, suspended + 1);
     this.#allSuspended += 1;
     this.release(organisationId);

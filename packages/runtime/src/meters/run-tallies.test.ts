@@ -23,6 +23,6 @@ test('keeps what could not be stored, and adds to it', () => {
   tallies.ended(run, false, 0.01);
   const taken = tallies.take();
   tallies.ended(run, true, 0.01);
-  tallies.giveBack(taken);
+  tallies.restore(taken);
   expect(tallies.take()).toMatchObject([{ workflowId: 7, completed: 1, failed: 1 }]);
 });

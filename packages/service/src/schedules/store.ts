@@ -1,6 +1,6 @@
 import type { Queryable } from '@millrace/database/database';
 import { rowSet } from '@millrace/database/row-set';
-import { OF_PAUSED } from '@millrace/runtime/paused';
+import { ORGANISATION_PAUSED } from '@millrace/runtime/paused';
 import type { StoredSchedule } from './stored.ts';
 
 /** A schedule and the workflow it starts, locked until the transaction ends. */
@@ -260,7 +260,7 @@ export async function startQueuedFire(
 /** When the next schedule is due; null if none is. */
 export async function readNextDue(db: Queryable): Promise<Date | null> {
   const [row] = await db.query<{ at: Date | null }>(
-    `SELECT min(next_fire_at) AS at FROM schedules WHERE NOT ${OF_PAUSED}`,
+    `SELECT min(next_fire_at) AS at FROM schedules WHERE NOT ${ORGANISATION_PAUSED}`,
   );
   return row?.at ?? null;
 }
