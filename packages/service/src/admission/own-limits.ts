@@ -4,7 +4,7 @@ import { listOwnQueueLimits } from './store.ts';
 
 /** Queue limits of organisations that differ from the settings. */
 export interface OwnQueueLimits {
-  /** Null: as the settings say; 0: no limit. */
+  /** Null: as configured for the service; 0: no limit. */
   of(organisationId: number): Promise<number | null>;
 }
 

@@ -62,16 +62,16 @@ export interface Decision {
   readonly choice: string;
   readonly comment: string;
   readonly decidedBy: DecidedBy;
-  /** What was entered, by the names of the fields. */
+  /** The entered values by field name. */
   readonly given?: JsonObject;
 }
 
-/** A decision that isn't taken yet, because fields aren't filled in as they must be. */
+/** A decision that isn't accepted because its fields aren't filled in correctly. */
 export interface UnfitAnswers {
   readonly faults: readonly FieldFault[];
 }
 
-/** What becomes of a decision. */
+/** The outcome of a decision. */
 export type Decided = Use | 'no_such_choice' | UnfitAnswers;
 
 /** Decides through the link in a message. */
@@ -133,7 +133,7 @@ export function choicesOf({ choices }: Pick<CallbackRow, 'choices'>): Choice[] {
   return parseJson(choices);
 }
 
-/** What an approval asks for besides the choice, in the order of its author. */
+/** The fields that an approval asks for besides the choice, in their author's order. */
 export function fieldsOf({ fields }: Pick<CallbackRow, 'fields'>): readonly FormField[] {
   return fields === null ? [] : (readQuestions(parseJson(fields) as JsonValue) ?? []);
 }
@@ -147,7 +147,7 @@ async function send(tx: Queryable, row: CallbackRow, payload: JsonValue): Promis
   return (await insertSignal(tx, row.execution_id, signal)).length > 0;
 }
 
-/** A string someone typed: trimmed, cut and safe for a text column. */
+/** A string that someone entered: trimmed, cut and safe for a text column. */
 export function clean(text: string, maxLength: number): string {
   const storable = text.toWellFormed().replaceAll('\u0000', '\ufffd');
   return Array.from(storable.trim()).slice(0, maxLength).join('');

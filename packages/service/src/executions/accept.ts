@@ -117,7 +117,7 @@ export function createStarter({ db, executor, config, meters = new Meters() }: S
     async startTogether(organisationId, orders, turns, within) {
       const rows: StartRow[] = [];
       await turns.forEach(organisationId, orders, (order) => void rows.push(toStartRow(order)));
-      // Repeated items get their receipts however much is waiting.
+      // Repeated items get their receipts however much is queued.
       const settle = rows.length === 0 ? null : await admission.enterQueue(organisationId, rows.length);
       const starts = { rows, maxRateWaitMs, within, keepTrying: beforeDeadline() };
       const isStored = await startTogether(db, organisationId, starts)
@@ -144,7 +144,7 @@ export function createStarter({ db, executor, config, meters = new Meters() }: S
       try {
         const row = leaseTo === null ? queued : { ...queued, leaseTo };
         const leased = leaseTo === null ? null : toLeased(order, row, leaseTo);
-        // A rerun begins with records of its own, and what its rate may hold must not have run.
+        // A rerun starts with records of its own, and a start that may be held must not have run.
         if (leased !== null && row.recordsJson === null && row.hold === null) {
           ahead = executor.runAhead(leased, order.compiled, row.inputJson.length);
         }
@@ -153,7 +153,7 @@ export function createStarter({ db, executor, config, meters = new Meters() }: S
           keepTrying: beforeDeadline(),
         });
         if (refusedForMs !== null) throw rateQueueFull(refusedForMs);
-        // Without a key that another request may have used, nothing else keeps a start from being stored.
+        // Without a key that another request may have used, there is no other reason for not being stored.
         if (!stored && order.response === undefined) throw organisationPaused();
         if (stored) meters.startsAccepted(order.triggerType, workflow.organisationId);
         if (leased !== null && lease !== null) {

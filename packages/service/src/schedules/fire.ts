@@ -212,7 +212,7 @@ async function startExecutions(
     // A fire is never refused: a schedule has its own bound on what it queues.
     const batch = rows.slice(from, from + BATCH);
     const { stored } = await storeStarts(tx, batch, null);
-    // The fires are recorded once it isn't paused any more.
+    // The fires are recorded once it is resumed.
     if (stored.length < batch.length)
       throw new Error('the organisation was paused while a schedule of it fired');
   }

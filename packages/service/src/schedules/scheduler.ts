@@ -16,9 +16,9 @@ export interface SchedulerDeps {
   readonly log: Logger;
   /** What this process counts; if absent, nobody reads it. */
   readonly meters?: Meters;
-  /** Epoch milliseconds; defaults to the database's clock, so that all processes agree whatever their hosts say. */
+  /** Epoch milliseconds; defaults to the database's clock, so that all processes agree regardless of their hosts' clocks. */
   readonly now?: () => Promise<number>;
-  /** Maximum polling interval, whatever it is waiting for; by default it chooses one itself. */
+  /** Maximum polling interval in all cases; by default it chooses one itself. */
   readonly pollMs?: number;
 }
 
@@ -84,7 +84,7 @@ class PgScheduler implements Scheduler {
     const { db } = this.#deps;
     await Promise.all(Array.from({ length: PARALLEL }, () => this.#fireAll()));
     while (!this.#loop.stopping.aborted && (await this.#startQueued())) {
-      // One at a time: each may be the one that others of its schedule are waiting for.
+      // One at a time: others of the same schedule may be waiting for it.
     }
     this.#listenFor(await listAwaitedExecutions(db, MAX_AWAITED));
     const dueAt = await readNextDue(db);

@@ -15,7 +15,7 @@ export interface StorageQuota {
   check(organisationId: number): Promise<void>;
 }
 
-/** For one process. Only while executions are started, it reads every few seconds which organisations are full, so that starts don't have to. */
+/** For one process. While executions are started, it reads every few seconds which organisations are full, so that starts don't have to. */
 export function createStorageQuota(db: Queryable, { executionsBytes }: StorageSettings): StorageQuota {
   /** Limits of those that are full. */
   const full = readNowAndThen(async () => {

@@ -5,12 +5,12 @@ import { COUNT_LIMIT } from './store.ts';
 
 /** A fire that starts later than this after it was due is late. */
 const LATE_MS = 60_000;
-/** Queued executions of an organisation among which the first one that isn't held is looked for. */
+/** Queued executions of an organisation that are searched for the first one that isn't held. */
 const MOST_HELD = 1_000;
 
 const WAITING = "status = 'queued' AND held_until IS NULL";
 
-/** What waits for a worker, as rows of their organisations: each of the indexes up to $1. */
+/** Executions that wait for a worker, as rows with their organisation: up to $1 from each index. */
 const WAITING_ROWS = `(SELECT organisation_id FROM executions WHERE ${WAITING} AND max_concurrency IS NULL LIMIT $1)
          UNION ALL (SELECT organisation_id FROM executions WHERE ${WAITING} AND max_concurrency IS NOT NULL AND on_limit IS NULL LIMIT $1)
          UNION ALL (SELECT organisation_id FROM executions WHERE ${WAITING} AND on_limit IS NOT NULL LIMIT $1)`;
@@ -50,7 +50,7 @@ export interface StorageOfOrganisation {
   readonly data_bytes: number;
   readonly files: number;
   readonly files_bytes: number;
-  /** Limits of its own: null for those of the settings, 0 for none. */
+  /** Its own limits: null for the service's, 0 for none. */
   readonly executions_limit: number | null;
   readonly data_limit: number | null;
 }
