@@ -1,5 +1,5 @@
 import type { Queryable } from '@millrace/database/database';
-import { readNowAndThen } from '../read-now-and-then.ts';
+import { readNowAndThen } from '../cached-read.ts';
 import { listOwnQueueLimits } from './store.ts';
 
 /** Queue limits of organisations that differ from the settings. */

@@ -6,7 +6,7 @@ import { recordsOfStart, toStartRow } from '@millrace/runtime/start-row';
 import { reserveExecutionIds } from '@millrace/runtime/statements';
 import type { ScheduleDefinition } from '@millrace/triggers';
 import { type DueFire, dueTime, takeDue } from './due.ts';
-import { SCHEDULE_TRIGGER } from './keep.ts';
+import { SCHEDULE_TRIGGER } from './sync.ts';
 import {
   advanceSchedule,
   type ClaimedSchedule,

@@ -2,7 +2,7 @@ import type { Queryable } from '@millrace/database/database';
 import { ApiError } from '@millrace/errors/errors';
 import { message } from '@millrace/messages';
 import { inGigabytes } from '@millrace/messages/gigabytes';
-import { readNowAndThen } from '../read-now-and-then.ts';
+import { readNowAndThen } from '../cached-read.ts';
 import type { StorageSettings } from '../settings.ts';
 import { listFullOrganisations } from './store.ts';
 

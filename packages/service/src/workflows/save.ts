@@ -14,8 +14,8 @@ import { message } from '@millrace/messages';
 import { registry as catalogue } from '@millrace/nodes';
 import { isOwnTrigger, ownNamesIn } from '@millrace/own-connectors/names';
 import { pinTypes, pinTypesOf, typesToCheck, typesToRun } from '@millrace/own-connectors/types';
-import { isPolling, keepPolling } from '@millrace/polling/keep';
-import { keepSchedules, SCHEDULE_TRIGGER } from '../schedules/keep.ts';
+import { isPolling, keepPolling } from '@millrace/polling/sync';
+import { keepSchedules, SCHEDULE_TRIGGER } from '../schedules/sync.ts';
 import {
   archivedError,
   type CheckedFlow,
