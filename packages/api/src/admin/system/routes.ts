@@ -19,7 +19,7 @@ import { adminRoute } from '../http/route.ts';
 
 const DEFAULT_HOURS = 6;
 /** Points of a chart; a screen has no columns for more. */
-const MOST_POINTS = 720;
+const MAX_POINTS = 720;
 const MOST_WORKERS = 200;
 /** An execution queued for longer than this is waiting for a free worker. */
 const SLOW_QUEUE_MS = 60_000;
@@ -54,7 +54,7 @@ export function systemRoutes(app: FastifyInstance, deps: AppDeps): void {
 
   adminRoute(app, deps, 'GET /system/samples', async ({ query }) => {
     const hours = query.hours ?? DEFAULT_HOURS;
-    const step = Math.ceil((hours * 60) / MOST_POINTS);
+    const step = Math.ceil((hours * 60) / MAX_POINTS);
     return { items: (await listSamples(db, hours, step)).map(presentSample) };
   });
 }

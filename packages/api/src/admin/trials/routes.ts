@@ -30,7 +30,7 @@ import { findPastInput } from '@millrace/service/samples/past-inputs';
 import { outputsOf, reduceToNode, trialSettings } from '@millrace/service/trials/only-node';
 import { insertTrial } from '@millrace/service/trials/store';
 import { archivedError, checkFlow, refuseProblems } from '@millrace/service/workflows/rules';
-import { findVersion, holdStatus, type WorkflowDetailRow } from '@millrace/service/workflows/store';
+import { findVersion, lockStatus, type WorkflowDetailRow } from '@millrace/service/workflows/store';
 import type { FastifyInstance } from 'fastify';
 import type { AppDeps } from '../../app-deps.ts';
 import { refuse, refuseInput } from '../../public/executions/execute-route.ts';
@@ -89,7 +89,7 @@ export function trialRoutes(app: FastifyInstance, deps: AppDeps, starter: Starte
     };
     const stored = await db.forOrganisation(organisation.id, async (tx) => {
       // It may have been archived or deleted since it was read.
-      refuseArchived(await holdStatus(tx, organisation.id, id));
+      refuseArchived(await lockStatus(tx, organisation.id, id));
       const version = content.version ?? (await storeTrial(tx, call, id, content.flow));
       if (types !== registry) {
         const pinned = { workflowId: id, version };

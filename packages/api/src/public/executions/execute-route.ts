@@ -20,7 +20,7 @@ import type { RespondToStart } from './start-response.ts';
 type Execute = { Params: { id: string }; Body: ExecuteBody };
 
 /** The response of every request that starts an execution. */
-export const START_ANSWER = response(
+export const START_RESPONSE = response(
   'Accepted; the execution runs asynchronously.',
   Type.Ref('StartReceipt#'),
   {
@@ -59,7 +59,7 @@ export function executeRoute(
       'Draft and active workflows can be started. The execution keeps the saved version it started with. Poll it at `polling_url`, with `?wait=60` for a long poll.',
     tags: ['Executions'],
     body: ExecuteBody,
-    response: { 202: START_ANSWER },
+    response: { 202: START_RESPONSE },
   };
   const options = {
     config: {
