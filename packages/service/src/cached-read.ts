@@ -6,7 +6,7 @@ const FRESH_MS = 5_000;
  * request waits. While it can't be read, the last state is used.
  * @returns a function that returns the last state; null if none could be read yet
  */
-export function readNowAndThen<State>(read: () => Promise<State>): () => Promise<State | null> {
+export function cachedRead<State>(read: () => Promise<State>): () => Promise<State | null> {
   let state: State | null = null;
   let readAtMs = 0;
   let reading: Promise<void> | null = null;

@@ -1,5 +1,5 @@
 import type { Queryable } from '@millrace/database/database';
-import { readNowAndThen } from '../cached-read.ts';
+import { cachedRead } from '../cached-read.ts';
 import { listOwnQueueLimits } from './store.ts';
 
 /** Queue limits of organisations that differ from the settings. */
@@ -10,7 +10,7 @@ export interface OwnQueueLimits {
 
 /** For one process. Only while executions have to wait, it reads every few seconds which organisations have one. */
 export function createOwnQueueLimits(db: Queryable): OwnQueueLimits {
-  const limits = readNowAndThen(
+  const limits = cachedRead(
     async () => new Map((await listOwnQueueLimits(db)).map((row) => [row.id, row.queue_limit])),
   );
   return {

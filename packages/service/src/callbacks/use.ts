@@ -32,7 +32,7 @@ export async function findApproval(db: Queryable, tokenHash: Buffer): Promise<Ca
   return found === undefined ? undefined : readCallback(db, found.id);
 }
 
-async function hold(
+async function lock(
   tx: Queryable,
   [found]: readonly { readonly id: number }[],
 ): Promise<CallbackRow | undefined> {
@@ -47,7 +47,7 @@ async function hold(
  */
 export function useCallback(db: Database, tokenHash: Buffer, body: JsonValue): Promise<Use> {
   return db.transaction(async (tx) => {
-    const row = await hold(tx, await findCallback(tx, 'callback', tokenHash));
+    const row = await lock(tx, await findCallback(tx, 'callback', tokenHash));
     if (row === undefined) return 'unknown';
     const obstacle = obstacleOf(row);
     if (obstacle !== null) return obstacle;
@@ -67,12 +67,12 @@ export interface Decision {
 }
 
 /** A decision that isn't accepted because its fields aren't filled in correctly. */
-export interface UnfitAnswers {
+export interface InvalidAnswers {
   readonly faults: readonly FieldFault[];
 }
 
 /** The outcome of a decision. */
-export type Decided = Use | 'no_such_choice' | UnfitAnswers;
+export type Decided = Use | 'no_such_choice' | InvalidAnswers;
 
 /** Decides through the link in a message. */
 export function decideByLink(db: Database, tokenHash: Buffer, decision: Decision): Promise<Decided> {
@@ -103,7 +103,7 @@ async function decide(
   found: readonly { readonly id: number }[],
   { choice, comment, decidedBy, given = {} }: Decision,
 ): Promise<Decided> {
-  const row = await hold(tx, found);
+  const row = await lock(tx, found);
   if (row === undefined) return 'unknown';
   const obstacle = obstacleOf(row);
   if (obstacle !== null) return obstacle;

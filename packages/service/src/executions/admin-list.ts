@@ -28,12 +28,12 @@ const MAX_SCANNED_INPUTS = 500;
  * Size of the first check. It is usually enough, and PostgreSQL must know that few rows are needed: otherwise it may read and sort everything
  * in an index.
  */
-const FIRST = 200;
-const FIRST_INPUTS = 100;
+const FIRST_BATCH = 200;
+const FIRST_INPUT_BATCH = 100;
 /** Time limit of one page, so that a search responds soon; the next page continues from there. */
 const MAX_MS = 6;
 /** Fewer rows aren't worth a statement. */
-const FEWEST = 100;
+const MIN_BATCH = 100;
 
 /** The matches below an id. */
 export interface Found {
@@ -85,17 +85,17 @@ export async function findAdminExecutions(
   const range = { ...ids, belowId: Math.min(ids.belowId, belowId ?? Number.MAX_SAFE_INTEGER), wanted };
   const walks = walkersFor(filters).map((walker): Progress => ({ walker, rows: [], end: null }));
   const most = filters.inputTexts === null ? MAX_SCANNED : MAX_SCANNED_INPUTS;
-  let maxLooked = filters.inputTexts === null ? FIRST : FIRST_INPUTS;
+  let maxLooked = filters.inputTexts === null ? FIRST_BATCH : FIRST_INPUT_BATCH;
   for (let left = most; maxLooked > 0; ) {
     const startedAt = now();
     for (const progress of walks) {
-      if (await goOn(tx, organisationId, filters, { ...range, maxLooked }, progress)) {
+      if (await advance(tx, organisationId, filters, { ...range, maxLooked }, progress)) {
         return { rows: progress.rows, searchedTo: null };
       }
     }
     left -= maxLooked;
     const endedAt = now();
-    maxLooked = howManyMore(left, maxLooked / (endedAt - startedAt), MAX_MS - (endedAt - beganAt));
+    maxLooked = nextBatchSize(left, maxLooked / (endedAt - startedAt), MAX_MS - (endedAt - beganAt));
   }
   const [furthest] = walks.sort((a, b) => (a.end?.id ?? 0) - (b.end?.id ?? 0));
   return { rows: furthest?.rows ?? [], searchedTo: furthest?.end ?? null };
@@ -105,9 +105,9 @@ export async function findAdminExecutions(
  * How many rows to check next, estimated from the last ones.
  * @param left the maximum
  */
-export function howManyMore(left: number, rowsPerMs: number, msLeft: number): number {
+export function nextBatchSize(left: number, rowsPerMs: number, msLeft: number): number {
   const inTime = msLeft <= 0 ? 0 : Math.floor(rowsPerMs * msLeft);
-  return inTime < Math.min(left, FEWEST) ? 0 : Math.min(left, inTime);
+  return inTime < Math.min(left, MIN_BATCH) ? 0 : Math.min(left, inTime);
 }
 
 /** The progress of one scan. */
@@ -118,7 +118,7 @@ interface Progress {
 }
 
 /** Returns true when the scan is over: enough was found, or there is nothing older. */
-async function goOn(
+async function advance(
   tx: Queryable,
   organisationId: number,
   filters: AdminExecutionFilters,

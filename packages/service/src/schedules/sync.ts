@@ -22,7 +22,7 @@ export interface SavedWorkflow {
  * are unchanged keeps its next fire; one that is new, changed or active again starts from now: nothing before that was
  * missed.
  */
-export async function keepSchedules(tx: Queryable, workflow: SavedWorkflow): Promise<void> {
+export async function syncSchedules(tx: Queryable, workflow: SavedWorkflow): Promise<void> {
   const stored = await lockSchedule(tx, workflow.id);
   const defined = definitionsOf(workflow);
   if (defined.length > 0)

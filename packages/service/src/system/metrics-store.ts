@@ -6,7 +6,7 @@ import { COUNT_LIMIT } from './store.ts';
 /** A fire that starts later than this after it was due is late. */
 const LATE_MS = 60_000;
 /** Queued executions of an organisation that are searched for the first one that isn't held. */
-const MOST_HELD = 1_000;
+const MAX_SEARCHED = 1_000;
 
 const WAITING = "status = 'queued' AND held_until IS NULL";
 
@@ -39,7 +39,7 @@ export async function listLongestQueues(db: Queryable, limit: number): Promise<Q
      FROM queue q WHERE place <= $2
      UNION ALL
      SELECT NULL, sum(queued)::bigint, NULL FROM queue WHERE place > $2 HAVING count(*) > 0`,
-    [COUNT_LIMIT, limit, MOST_HELD],
+    [COUNT_LIMIT, limit, MAX_SEARCHED],
   );
 }
 
