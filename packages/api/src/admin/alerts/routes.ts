@@ -11,7 +11,7 @@ import { createReadPage } from '../http/list.ts';
 import { adminRoute } from '../http/route.ts';
 import { presentAlert, presentRule } from './present.ts';
 
-/** Incidents shown of each message. */
+/** Incidents shown per message. */
 const MAX_INCIDENTS = 5;
 
 /** Alerts of an organisation: the rules, a test, and what was sent. */

@@ -6,7 +6,7 @@ import type { FastifyInstance } from 'fastify';
 import type { AppDeps } from '../../app-deps.ts';
 import { adminRoute } from '../http/route.ts';
 
-/** Organisations on the system page. */
+/** Organisations shown on the system page. */
 const MAX_ORGANISATIONS = 10;
 
 /** What organisations store. */
