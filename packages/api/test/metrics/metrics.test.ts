@@ -280,7 +280,7 @@ describe('reading the database', () => {
     expect(counts.statements).toBe(2 * once);
   });
 
-  test('delays no page for longer than its patience', async () => {
+  test('delays no page for longer than its timeout', async () => {
     const text = await pageOf({ db: { query: () => new Promise<never>(() => {}) }, timeoutMs: 0 })();
     const families = parseExposition(text);
     expect(find(families, 'millrace_executions_completed_total')).toBe(0);
@@ -406,7 +406,7 @@ describe('the server', () => {
     expect(await status('Bearer correct-horse-battery')).toBe(200);
   });
 
-  test('without a token, refuses requests under a name that others gave this machine', async () => {
+  test('without a token, refuses requests to this machine under another name', async () => {
     const { port } = new URL(await listen(null));
     const statusFor = (host: string) =>
       new Promise<number | undefined>((resolve, reject) => {

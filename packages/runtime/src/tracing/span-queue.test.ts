@@ -90,7 +90,7 @@ test('what does not fit, and what the collector refuses, is dropped and counted;
   expect(failures).toEqual([away, away]);
 });
 
-test('a stop sends what waits, and gives up after its patience', async () => {
+test('a stop sends what waits, and gives up after its timeout', async () => {
   const { queue, add, answer, batches } = open();
   add(6);
   const stopped = queue.stop(5_000);

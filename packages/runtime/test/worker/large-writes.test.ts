@@ -146,7 +146,7 @@ test('a large write shares neither statement nor connection with the others, whi
   await timingOut(slow);
 });
 
-test('a write that times out by itself is given up, not tried for ever', async () => {
+test('a write that times out by itself is given up, not retried forever', async () => {
   await makeLargeOnesSlow();
   const store = makeStore();
   const lease = await begin(store);

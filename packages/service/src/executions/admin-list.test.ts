@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { nextBatchSize } from './admin-list.ts';
 
-test('a page checks as much more as time is left for', () => {
+test('a page checks more rows while it has time left', () => {
   // Of 200 in 1 ms.
   expect(nextBatchSize(2_300, 200, 5)).toBe(1_000);
   expect(nextBatchSize(2_300, 200, 50)).toBe(2_300);

@@ -6,7 +6,6 @@ import { recordsOfStart, toStartRow } from '@millrace/runtime/start-row';
 import { reserveExecutionIds } from '@millrace/runtime/statements';
 import type { ScheduleDefinition } from '@millrace/triggers';
 import { type DueFire, dueTime, takeDue } from './due.ts';
-import { SCHEDULE_TRIGGER } from './sync.ts';
 import {
   advanceSchedule,
   type ClaimedSchedule,
@@ -21,6 +20,7 @@ import {
   startQueuedFire,
 } from './store.ts';
 import { nextOf, readSchedules, type ScheduledTrigger, toStored } from './stored.ts';
+import { SCHEDULE_TRIGGER } from './sync.ts';
 
 /** Fires of one schedule that may be queued. */
 const MAX_QUEUED = 1_000;

@@ -15,7 +15,7 @@ import { registry as catalogue } from '@millrace/nodes';
 import { isOwnTrigger, ownNamesIn } from '@millrace/own-connectors/names';
 import { pinTypes, pinTypesOf, typesToCheck, typesToRun } from '@millrace/own-connectors/types';
 import { isPolling, syncPolling } from '@millrace/polling/sync';
-import { syncSchedules, SCHEDULE_TRIGGER } from '../schedules/sync.ts';
+import { SCHEDULE_TRIGGER, syncSchedules } from '../schedules/sync.ts';
 import {
   archivedError,
   type CheckedFlow,
@@ -178,7 +178,9 @@ async function changeRest(
   checkTransition(row.status, status);
   if (row.status === 'archived' && differs) throw archivedError();
   const change =
-    status === 'active' && row.status !== 'active' ? await checkForActivation(tx, author, asked, registry) : asked;
+    status === 'active' && row.status !== 'active'
+      ? await checkForActivation(tx, author, asked, registry)
+      : asked;
   if (!differs && status === row.status) return row;
   return writeChange(tx, row, change);
 }
