@@ -4,6 +4,7 @@ import { DatabaseUnavailableError } from '@millrace/database/errors';
 import { createDatabase, type PgDatabase } from '@millrace/database/pool';
 import { type JsonObject, type Lease, type NodeRecord, success, successRecord } from '@millrace/engine';
 import { createTestDatabase, type TestDatabase } from '@millrace/testing/database';
+import { holdLocks } from '@millrace/testing/hold-locks';
 import { insertWorkflow, type WorkflowIds } from '@millrace/testing/rows';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { createConfirmedStarts, WriteTimeoutError } from '../../src/confirmed-writes.ts';
@@ -163,8 +164,7 @@ test('what times out among others continues apart from them, and they are stored
   const blocked = leases[1] as Lease;
   const unlock = Promise.withResolvers<void>();
   const locked = Promise.withResolvers<void>();
-  const blocking = database.db.transaction(async (tx) => {
-    await tx.query('SET LOCAL idle_in_transaction_session_timeout = 0');
+  const blocking = holdLocks(database.db, async (tx) => {
     await tx.query('SELECT FROM executions WHERE id = $1 FOR UPDATE', [blocked.executionId]);
     locked.resolve();
     await unlock.promise;

@@ -1,6 +1,7 @@
 import { failure, type NodeContext, success } from '@millrace/engine';
 import { verbatim } from '@millrace/messages';
 import { RUNNABLE_FLOW } from '@millrace/testing/flows';
+import { holdLocks } from '@millrace/testing/hold-locks';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { chainOf, flowOf } from './flows.ts';
 import { startWorkingService, type WorkingOverrides, type WorkingService } from './service-with-worker.ts';
@@ -109,8 +110,7 @@ describe('take-over', () => {
 
   test('an idle worker finds an execution that is leased to it, although the reply that said so was lost', async () => {
     const id = await service.execute(await service.createWorkflow(RUNNABLE_FLOW));
-    await service.database.db.transaction(async (tx) => {
-      await tx.query('SET LOCAL idle_in_transaction_session_timeout = 0');
+    await holdLocks(service.database.db, async (tx) => {
       // Nobody claims it while it is locked.
       await tx.query('SELECT FROM executions WHERE id = $1 FOR UPDATE', [id]);
       await service.startWorker({ pollMs: 3_600_000, heartbeatMs: 100 });
