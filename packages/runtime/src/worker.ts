@@ -483,7 +483,6 @@ class PgWorker implements Worker {
     this.#log.info({ worker_id: registration.id }, 'worker stopped');
   }
 
-  /** Waits until nothing is running, up to the timeout. */
   async #allEnded(timeoutMs: number): Promise<void> {
     let timer: NodeJS.Timeout | undefined;
     const timeout = new Promise<void>((resolve) => {
