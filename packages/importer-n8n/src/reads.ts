@@ -1,7 +1,8 @@
 import type { N8nLink, N8nNode, N8nWorkflow } from './read.ts';
 
 /** What an expression reads of the item that arrives. */
-const OWN = /(?:\$json|\$input\.(?:item|first\(\))\.json)(?=(.{0,80}))/g;
+const OWN =
+  /(?:\$json|\$input\.(?:item|first\(\))\.json|(?<![.\w])(?:items?(?:\[\d\])?|each|entry|row|i)\.json)(?=(.{0,80}))/g;
 
 /** What an expression reads of a node that it names. In JSON, quotes are escaped. */
 const NAMED = /\$(node|items)?\s*[([]\s*(?:\\"|'|`)([^"'`\\]{1,200})(?:\\"|'|`)\s*[)\]](?=(.{0,100}))/g;

@@ -7,6 +7,7 @@ import { type Message, message } from '@millrace/messages';
 import { type Arrival, Compiler, type Out } from './compiler.ts';
 import { isTrigger, type Started, startedBy, triggersOf } from './graph.ts';
 import type { Handler, Handlers } from './handler.ts';
+import { withItemSettings } from './item-settings.ts';
 import { COMPARED } from './nodes/compare.ts';
 import { CORE } from './nodes/core.ts';
 import { CRYPTO } from './nodes/crypto.ts';
@@ -171,7 +172,8 @@ function run(compiler: Compiler, node: N8nNode, handler: Handler): readonly Out[
     takes === 'list' ? listStep(compiler, node, handler) : itemStep(compiler, node, takes === 'join');
   const made = handler.run(step);
   const own = announcesWait(compiler, node) ? resumed(step) : made;
-  const outs = keepingFiles(step, own).map((out) => withAttachments(compiler, node, out));
+  const items = withItemSettings(step, own, handler.isRouter === true || branchesOnError(node));
+  const outs = keepingFiles(step, items).map((out) => withAttachments(compiler, node, out));
   if (!branchesOnError(node) || step.mainId === null) return outs;
   const error: Out = {
     exit: { id: step.mainId, handle: 'error' },

@@ -160,3 +160,39 @@ return [{ json: { first: $input.first().json.id, all, named: $('Get').all().leng
     ]);
   });
 });
+
+describe('what an imported workflow goes on with', () => {
+  const split = (more: JsonObject = {}): OriginalNode => [
+    'Split',
+    'splitOut',
+    { fieldToSplitOut: 'rows', options: {} },
+    more,
+  ];
+  const rows = (list: JsonValue): OriginalNode => [
+    'Rows',
+    'set',
+    { mode: 'raw', jsonOutput: JSON.stringify({ rows: list }), options: {} },
+  ];
+  const WHOLE = '={{ JSON.stringify($json) }}';
+
+  it('is an empty item where nothing was found, if the original says so', async () => {
+    await runImported(world, line(rows([]), split({ alwaysOutputData: true }), post(WHOLE)));
+    await runImported(world, line(rows([{ id: 1 }]), split({ alwaysOutputData: true }), post(WHOLE)));
+    await runImported(world, line(rows([]), split(), post('={"not": "sent"}')));
+    expect(world.outside.to('POST /posted').map(({ body }) => body)).toEqual([{}, { id: 1 }]);
+  });
+
+  it.each([
+    ['of one item', '/thing', 500, [{ why: true, code: 'http_status' }]],
+    ['of a list', '/orders', 500, [{ why: true, code: 'http_status' }]],
+    ['only if there is one', '/thing', 200, [{ why: false, code: 'none' }]],
+  ])('is the error that the original reads: %s', async (_what, path, status, expected) => {
+    world.outside.on(`GET ${path}`, { status, body: { id: 1 } });
+    const original = line(
+      get(path, { onError: 'continueRegularOutput' }),
+      post('={"why": {{ Boolean($json.error) }}, "code": "{{ $json.error?.code ?? \'none\' }}"}'),
+    );
+    await runImported(world, original);
+    expect(world.outside.to('POST /posted').map(({ body }) => body)).toEqual(expected);
+  });
+});

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonValue } from '@millrace/engine';
+import { isJsonObject, type JsonObject, type JsonValue } from '@millrace/engine';
 import { template } from '@millrace/importer-kit/refs';
 import { message } from '@millrace/messages';
 import type { Out } from '../compiler.ts';
@@ -174,8 +174,10 @@ function chain(step: Step): readonly Out[] {
   const system = messages
     .filter(({ type }) => type === undefined || /System/.test(asText(type)))
     .map(({ message: text }) => asText(step.value(text ?? '')));
-  const others = messages
-    .filter(({ type }) => type !== undefined && !/System/.test(asText(type)))
+  const asks = messages.filter(({ type }) => type !== undefined && !/System/.test(asText(type)));
+  const files = imagesOf(step, asks);
+  const others = asks
+    .filter(({ messageType }) => !isImage(messageType))
     .map(({ message: text }) => asText(step.value(text ?? '')));
   const parsed = structured(step);
   const asked =
@@ -186,9 +188,26 @@ function chain(step: Step): readonly Out[] {
     ...modelConfig(step),
     ...(system.length === 0 ? {} : { system: system.join('\n\n') }),
     prompt: asked,
+    ...(files.length === 0 ? {} : { files }),
     ...parsed,
   };
   return ask(step, 'ai.generate', config, parsed !== null);
+}
+
+function isImage(messageType: JsonValue | undefined): boolean {
+  return messageType === 'imageBinary' || messageType === 'imageUrl';
+}
+
+/** The images among the messages that are files of the item. */
+function imagesOf(step: Step, messages: readonly JsonObject[]): readonly string[] {
+  const known = step.input?.files ?? {};
+  const images = messages.filter(({ messageType }) => isImage(messageType));
+  const names = images.flatMap(({ messageType, binaryImageDataKey }) => {
+    const name = textOf(binaryImageDataKey) ?? 'data';
+    return messageType === 'imageBinary' && Object.hasOwn(known, name) ? [name] : [];
+  });
+  if (names.length < images.length) step.approximate(message('import.no_images'));
+  return names.map((name) => template(step.file(name)));
 }
 
 function summarize(step: Step): readonly Out[] {

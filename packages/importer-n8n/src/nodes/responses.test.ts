@@ -83,3 +83,34 @@ it.each([
   expect(outcomeOf(result, 'Ask')).toMatchObject({ kind: 'mapped' });
   expect(configOf(result, 'For each: Next')).toBeUndefined();
 });
+
+it.each([
+  ['a longer time limit than there is here', { timeout: 900_000 }, 'timeout_capped'],
+  ['certificates that are not checked', { allowUnauthorizedCerts: true }, 'certificate_checked'],
+  ['pauses', { batching: { batch: { batchSize: 1, batchInterval: 500 } } }, 'requests_not_spaced'],
+  ['a proxy', { proxy: 'http://proxy.example.com' }, 'proxy_left_out'],
+])('of a request, %s is reported', (_what, options, key) => {
+  const what = [expect.objectContaining({ key: `import.${key}` })];
+  expect(outcomeOf(asked(`${OWN}/status`, null, { options }), 'Ask')).toMatchObject({ what });
+});
+
+it('a request waits as long as in n8n, and follows redirects only if the original does', () => {
+  const wait = (options: object) => configOf(asked(`${OWN}/status`, null, { options }), 'Ask');
+  expect(wait({})).toMatchObject({ timeout_ms: 300_000 });
+  expect(wait({})).not.toHaveProperty('follow_redirects');
+  const options = { timeout: 5000, redirect: { redirect: { followRedirects: false } } };
+  expect(wait(options)).toMatchObject({ timeout_ms: 5000, follow_redirects: false });
+});
+
+it('an empty item is reported where each round of a loop has its own', () => {
+  const split = { type: 'splitOut', parameters: { fieldToSplitOut: 'rows' } };
+  const result = read(
+    n8n({ Start: START, Rows: split, Parts: { ...split, more: { alwaysOutputData: true } }, Next: FIELD }, [
+      ['Start', 'Rows'],
+      ['Rows', 'Parts'],
+      ['Parts', 'Next'],
+    ]),
+  );
+  const what = [expect.objectContaining({ key: 'import.empty_item_left_out' })];
+  expect(outcomeOf(result, 'Parts')).toMatchObject({ what });
+});
