@@ -65,7 +65,14 @@ function promptOf(step: Step): JsonValue {
   );
   const isGiven =
     own !== undefined && own !== '' && (type === 'define' || type === 'auto' || step.node.version < 1.6);
-  return isGiven ? step.value(own) : step.expression('$json.chatInput');
+  return isGiven ? step.value(own) : step.expression(`$json.${unwrittenPrompt(step)}`);
+}
+
+/** The member that is asked if no prompt was entered: earlier versions read other ones, of items that no chat brought. */
+function unwrittenPrompt({ node: { kind, version }, input }: Step): string {
+  if (input === null || input.path.startsWith('trigger')) return 'chatInput';
+  if (version < 1.1) return 'input';
+  return version < (kind === 'chainLlm' ? 1.3 : 1.2) ? 'chat_input' : 'chatInput';
 }
 
 /** A connected parser makes the answer JSON that fits its schema. */

@@ -52,3 +52,28 @@ it.each([
   const what = expect.arrayContaining([expect.objectContaining({ key: 'import.no_images' })]);
   expect(outcomeOf(result, 'Ask')).toMatchObject({ what });
 });
+
+it.each([
+  ['chainLlm', 1, 'input'],
+  ['chainLlm', 1.2, 'chat_input'],
+  ['chainLlm', 1.3, 'chatInput'],
+  ['agent', 1.1, 'chat_input'],
+  ['agent', 1.7, 'chatInput'],
+])('%s %f asks what the item has under the name that its version reads', (kind, version, member) => {
+  const result = read(
+    n8n(
+      {
+        Start: START,
+        Given: { type: 'set', version: 2, parameters: { values: { string: [{ name: 'a', value: 'b' }] } } },
+        Ask: { type: `@n8n/n8n-nodes-langchain.${kind}`, version },
+        Model: { type: '@n8n/n8n-nodes-langchain.lmChatOpenAi' },
+      },
+      [
+        ['Start', 'Given'],
+        ['Given', 'Ask'],
+        ['Model', 'Ask', 'ai_languageModel'],
+      ],
+    ),
+  );
+  expect(configOf(result, 'Ask')).toMatchObject({ prompt: `{{nodes.given.output.${member}}}` });
+});
