@@ -94,7 +94,7 @@ return [{ json: { first: $input.first().json.id, all, named: $('Get').all().leng
       ['Start > Get', 'Start > Other', 'Get > Both.0', 'Other > Both.1', 'Both > Post'],
     );
     const posted = (await postedFor(response, '/thing', original)) as readonly { readonly id: number }[];
-    expect(posted.map(({ id }) => id).toSorted()).toEqual(expected);
+    expect(posted.map(({ id }) => id).toSorted((left, right) => left - right)).toEqual(expected);
   });
 
   it.each([
