@@ -7,7 +7,7 @@ import { createTestDatabase, type TestDatabase } from '@millrace/testing/databas
 import { holdLocks } from '@millrace/testing/hold-locks';
 import { insertWorkflow, type WorkflowIds } from '@millrace/testing/rows';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { createSureStarts, WriteTimeoutError } from '../../src/sure-writes.ts';
+import { createConfirmedStarts, WriteTimeoutError } from '../../src/confirmed-writes.ts';
 import { PgCompleteStore, rowOf } from './complete-store.ts';
 import { chainOf, flowOf, type TestNode } from './flows.ts';
 import { startWorkingService } from './service-with-worker.ts';
@@ -98,7 +98,7 @@ async function begin(store: PgCompleteStore, input: JsonObject = {}): Promise<Le
     leaseTo: workerId,
     timeoutMs: null,
   });
-  const { lease } = await createSureStarts(observed(database.db), 0)({ row, keepTrying: () => true });
+  const { lease } = await createConfirmedStarts(observed(database.db), 0)({ row, keepTrying: () => true });
   if (lease === null) throw new Error('it was not leased');
   return lease;
 }
@@ -147,7 +147,7 @@ test('a large write shares neither statement nor connection with the others, whi
   await timingOut(slow);
 });
 
-test('a write that times out by itself is given up, not tried for ever', async () => {
+test('a write that times out by itself is given up, not retried forever', async () => {
   await makeLargeOnesSlow();
   const store = makeStore();
   const lease = await begin(store);

@@ -442,40 +442,6 @@ test("executions accepted beyond this process's slots wait in the queue and get 
   expect(most).toBeLessThanOrEqual(2);
 });
 
-describe('when one organisation has more to run than there are slots', () => {
-  /** Starts a workflow whose node does this, in an organisation of its own. */
-  async function starterOf(behaviour: string) {
-    const key = await service.createKey();
-    const body = { name: 'sample', flow_data: chainOf(behaviour), status: 'active' };
-    const workflow = await service.api('POST', '/workflows', { key, body });
-    return async () => {
-      const { json } = await service.api('POST', `/workflows/${workflow.json.id}/execute`, { key, body: {} });
-      return { id: Number(json.execution_id), key };
-    };
-  }
-
-  test.each([
-    ['it gets its share of them, and a start of another runs at once', true],
-    ['also when all were queued before the worker started', false],
-  ])('%s', async (_title, withWorker) => {
-    await start({ withWorker, worker: { concurrency: 8, organisationPercent: 75 } });
-    const slow = holdNode('slow');
-    const startSlow = await starterOf('slow');
-    const startQuick = await starterOf('quick');
-    for (let count = 0; count < 20; count += 1) await startSlow();
-    const quick = await startQuick();
-    if (!withWorker) await service.startWorker();
-    const answer = await service.api('GET', `/executions/${quick.id}?wait=30`, { key: quick.key });
-    expect(answer.json.status).toBe('completed');
-    await expect.poll(() => slow.starts).toBe(6);
-    // The rest of its queue moves up as its executions end.
-    slow.release.resolve();
-    const { db } = service.database;
-    await expect.poll(() => db.query("SELECT FROM executions WHERE status <> 'completed'")).toEqual([]);
-    expect(slow.starts).toBe(20);
-  });
-});
-
 test('an execution fails once its outputs together exceed the limit, also after a take-over', async () => {
   await start({ limits: { executionBytes: 9_800 } });
   const flow = chainOf('first', 'second', 'third');
