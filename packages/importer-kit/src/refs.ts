@@ -30,6 +30,14 @@ export interface Ref {
   readonly files?: { readonly [name: string]: string };
   /** Of a list: a name for what says which files each of its items has. */
   readonly each?: string;
+  /** Of a single item that may turn out to be a list, each element of which is an item. */
+  readonly perhapsMany?: PerhapsMany;
+}
+
+export interface PerhapsMany {
+  /** The original node that it comes from. */
+  readonly of: string;
+  readonly isLikely: boolean;
 }
 
 /** A path that finds nothing in any workflow. */
@@ -114,7 +122,13 @@ export function wholeValue(ref: Ref): JsonValue {
 
 /** The items as a list. */
 export function listValue(ref: Ref): JsonValue {
+  if (ref.perhapsMany !== undefined) return template(asList(ref.path));
   return ref.kind === 'many' ? template(ref.path) : [wholeValue(ref)];
+}
+
+/** The inside of a template for a value that is a list, or else the only element of one. */
+export function asList(path: string): string {
+  return `${path} | concat: null`;
 }
 
 function setDeep(target: { [name: string]: JsonValue }, names: readonly string[], value: JsonValue): void {

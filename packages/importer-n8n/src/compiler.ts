@@ -1,6 +1,7 @@
 import type { Flow, FlowSettings, JsonValue } from '@millrace/engine';
 import { type Exit, FlowBuilder, type NodeExtras, type Position } from '@millrace/importer-kit/flow-builder';
 import {
+  asList,
   commonScope,
   firstOf,
   isSameRef,
@@ -12,10 +13,11 @@ import {
   wholeValue,
 } from '@millrace/importer-kit/refs';
 import type { Report } from '@millrace/importer-kit/report';
-import type { Message } from '@millrace/messages';
+import { type Message, message } from '@millrace/messages';
 import { batchOutputs, type Started } from './graph.ts';
 import { Guards } from './guards.ts';
 import type { N8nLink, N8nNode, N8nPart, N8nWorkflow } from './read.ts';
+import { Reads } from './reads.ts';
 
 /** An output of an original node: where edges leave from, and the items it passes on. */
 export interface Out {
@@ -50,6 +52,10 @@ export interface BackEdgeLoops {
   exitBy(link: Pick<N8nLink, 'from' | 'output'>, inside: Out): Out | undefined;
 }
 
+function unsure(perhapsMany: Ref['perhapsMany']): Pick<Ref, 'perhapsMany'> {
+  return perhapsMany === undefined ? {} : { perhapsMany };
+}
+
 const NO_LOOPS: BackEdgeLoops = { enter: (_node, arrival) => arrival, exitBy: () => undefined };
 
 /** What compiling one workflow of a file shares. */
@@ -77,6 +83,7 @@ export class Compiler {
   readonly #parts: ReadonlyMap<string, readonly N8nPart[]>;
   readonly #loops = new Map<string, Scope>();
   readonly guards: Guards;
+  readonly reads: Reads;
   /** Set before anything is compiled. */
   repeats: BackEdgeLoops = NO_LOOPS;
   readonly #markers = new Map<string, Out>();
@@ -97,12 +104,19 @@ export class Compiler {
     this.report = report;
     this.staticDataKey = this.builder.reserve(`${workflow.name} data`);
     this.guards = new Guards(started.links);
+    this.reads = new Reads(workflow, started.links);
     this.#incoming = Map.groupBy(started.links, ({ to }) => to);
     this.#parts = Map.groupBy(workflow.parts, ({ of }) => of);
   }
 
   approximate(node: N8nNode, what: Message): void {
     this.report.approximated({ node: node.name, type: node.type }, what);
+  }
+
+  /** Reports that something reads as one item what may turn out to be a list. */
+  noteReadAsOne({ perhapsMany }: Pick<Ref, 'perhapsMany'>): void {
+    const node = perhapsMany === undefined ? undefined : this.workflow.nodes.get(perhapsMany.of);
+    if (node !== undefined) this.approximate(node, message('import.response_is_one_item'));
   }
 
   /**
@@ -250,8 +264,9 @@ export class Compiler {
       scope,
       after: all.map(({ exit }) => exit),
     });
+    const perhapsMany = outs.find(({ ref }) => ref.perhapsMany !== undefined)?.ref.perhapsMany;
     return {
-      ref: { kind: 'one', path: `nodes.${id}.output.item`, scope, owner: id },
+      ref: { kind: 'one', path: `nodes.${id}.output.item`, scope, owner: id, ...unsure(perhapsMany) },
       exits: [{ id, handle: 'out' }],
     };
   }
@@ -292,7 +307,13 @@ export class Compiler {
     });
     const marked: Out = {
       exit: { id, handle: 'out' },
-      ref: { kind: ref.kind, path: `nodes.${id}.output.item`, scope: ref.scope, owner: id },
+      ref: {
+        kind: ref.kind,
+        path: `nodes.${id}.output.item`,
+        scope: ref.scope,
+        owner: id,
+        ...unsure(ref.perhapsMany),
+      },
     };
     this.#markers.set(key, marked);
     return marked;
@@ -315,7 +336,7 @@ export class Compiler {
       }
       const path = this.builder.loopResult(loop, out.ref);
       const exit = { id: loop, handle: 'out' };
-      if (out.ref.kind === 'one') {
+      if (out.ref.kind === 'one' && out.ref.perhapsMany === undefined) {
         out = { exit, ref: { kind: 'many', path, scope: parent, owner: loop } };
         continue;
       }
@@ -372,6 +393,12 @@ export class Compiler {
     return wholeValue(this.refIn(ref, scope));
   }
 
+  /** A whole item; the first one if it turns out to be a list. */
+  firstIn(ref: Ref, scope: Scope): JsonValue {
+    if (ref.perhapsMany === undefined) return this.wholeIn(ref, scope);
+    return template(`${asList(this.pathIn(ref, scope))} | first`);
+  }
+
   listIn(ref: Ref, scope: Scope): JsonValue {
     return listValue(this.refIn(ref, scope));
   }
@@ -419,7 +446,9 @@ export class Compiler {
       config.result = template(firstOf(plain.map(({ ref }) => this.pathIn(ref, scope))));
     }
     const isFlat =
-      first === undefined ? round.ref.kind === 'one' : back.every(({ ref }) => ref.kind === 'one');
+      first === undefined
+        ? round.ref.kind === 'one'
+        : back.every(({ ref }) => ref.kind === 'one' && ref.perhapsMany === undefined);
     const finished = isFlat
       ? { ...end, ref: { ...end.ref, path: `${end.ref.path} | where: ""` } }
       : this.#flatten(node, end);

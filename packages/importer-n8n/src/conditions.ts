@@ -107,12 +107,15 @@ function readNew(step: Step, filter: JsonObject): JsonValue[] {
   });
 }
 
+/** What a value is compared with if nothing was entered: n8n doesn't write it down. */
+const UNSET: { readonly [kind: string]: JsonValue } = { boolean: false, number: 0, string: '' };
+
 function readOld(step: Step, filter: JsonObject): JsonValue[] {
   return ['string', 'number', 'boolean', 'dateTime'].flatMap((kind) =>
     arrayOf(filter[kind]).map((each) => {
       const condition = objectOf(each);
       const fallback = kind === 'number' ? 'smaller' : kind === 'dateTime' ? 'after' : 'equal';
-      const right = condition.value2 ?? (kind === 'boolean' ? false : null);
+      const right = condition.value2 ?? UNSET[kind] ?? null;
       return oneCondition(step, {
         operation: textOf(condition.operation) ?? fallback,
         left: condition.value1 ?? null,

@@ -280,7 +280,7 @@ export class Step {
     return {
       ...(this.input === null || this.input.kind === 'many'
         ? {}
-        : { json: this.compiler.wholeIn(this.input, this.scope) }),
+        : { json: this.compiler.firstIn(this.input, this.scope) }),
       ...(/\bitems\b|\$input|\$items/.test(text) && this.input !== null
         ? { items: this.compiler.listIn(this.input, this.scope) }
         : {}),
@@ -390,6 +390,7 @@ export class Step {
     if (found === null) return MISSING;
     const ref = this.compiler.refIn(found.ref, this.scope);
     if (ref.kind === 'one') {
+      this.compiler.noteReadAsOne(ref);
       if (names.length === 0 && ref.shape !== undefined) return null;
       const path = memberPath(ref, names);
       if (path === null) this.approximate(message('import.member_missing', { member: names.join('.') }));

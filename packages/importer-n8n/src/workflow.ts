@@ -1,12 +1,13 @@
 import type { Flow, JsonValue, Work } from '@millrace/engine';
 import type { NodeExtras } from '@millrace/importer-kit/flow-builder';
-import { listScope, type Scope, template } from '@millrace/importer-kit/refs';
+import { asList, listScope, type Scope, template } from '@millrace/importer-kit/refs';
 import { type ImportedWorkflow, Report } from '@millrace/importer-kit/report';
 import { withoutSecrets } from '@millrace/importer-kit/secrets';
 import { type Message, message } from '@millrace/messages';
 import { type Arrival, Compiler, type Out } from './compiler.ts';
 import { isTrigger, type Started, startedBy, triggersOf } from './graph.ts';
 import type { Handler, Handlers } from './handler.ts';
+import { withItemSettings } from './item-settings.ts';
 import { COMPARED } from './nodes/compare.ts';
 import { CORE } from './nodes/core.ts';
 import { CRYPTO } from './nodes/crypto.ts';
@@ -171,7 +172,8 @@ function run(compiler: Compiler, node: N8nNode, handler: Handler): readonly Out[
     takes === 'list' ? listStep(compiler, node, handler) : itemStep(compiler, node, takes === 'join');
   const made = handler.run(step);
   const own = announcesWait(compiler, node) ? resumed(step) : made;
-  const outs = keepingFiles(step, own).map((out) => withAttachments(compiler, node, out));
+  const items = withItemSettings(step, own, handler.isRouter === true || branchesOnError(node));
+  const outs = keepingFiles(step, items).map((out) => withAttachments(compiler, node, out));
   if (!branchesOnError(node) || step.mainId === null) return outs;
   const error: Out = {
     exit: { id: step.mainId, handle: 'error' },
@@ -201,11 +203,15 @@ function keepingFiles(step: Step, outs: readonly Out[]): readonly Out[] {
   return outs.map((out) => (out.ref.kind === 'one' ? { ...out, ref: { ...out.ref, files: all } } : out));
 }
 
+/** Nodes that pass on what arrives without reading it. */
+const READS_NOTHING = new Set(['noOp', 'merge', 'executionData']);
+
 function itemStep(compiler: Compiler, node: N8nNode, isJoin: boolean): Step {
   const arrival = compiler.arrivalAt(node);
   if (arrival === null) throw new Unmappable(message('import.nothing_arrives'));
   const { ref, exits } = arrival;
   const extras = extrasOf(node);
+  if (ref.kind === 'one' && !READS_NOTHING.has(node.kind)) compiler.noteReadAsOne(ref);
   if (isJoin || ref.kind === 'one')
     return new Step(compiler, node, { scope: ref.scope, input: ref, after: exits, extras });
   if (node.raw.executeOnce === true) {
@@ -236,10 +242,11 @@ function firstOf(compiler: Compiler, node: N8nNode, arrival: Arrival): Arrival {
 
 /** A branch that is taken if there are items at all: n8n runs no node without any. */
 function ifAny(compiler: Compiler, node: N8nNode, { ref, exits }: Arrival) {
+  const list = ref.perhapsMany === undefined ? ref.path : asList(ref.path);
   const id = compiler.add(node, {
     type: 'core.if',
     label: `${node.name}: any items?`,
-    config: { conditions: [{ left: template(`${ref.path} | length`), operator: 'greater_than', right: 0 }] },
+    config: { conditions: [{ left: template(`${list} | length`), operator: 'greater_than', right: 0 }] },
     scope: ref.scope,
     after: exits,
   });
@@ -264,7 +271,8 @@ function listStep(compiler: Compiler, node: N8nNode, handler: Handler): Step {
   );
   const [first] = settled;
   const exits = settled.flatMap((arrival) => arrival?.exits ?? []);
-  const needsItems = handler.collects === true && !isMulti && first?.ref.kind === 'many';
+  const isList = first?.ref.kind === 'many' || first?.ref.perhapsMany?.isLikely === true;
+  const needsItems = handler.collects === true && !isMulti && isList;
   const after = needsItems && first != null ? ifAny(compiler, node, first) : exits;
   const ref = first?.ref ?? null;
   const input = ref?.kind === 'many' ? firstIn(ref) : ref;

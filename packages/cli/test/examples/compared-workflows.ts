@@ -78,6 +78,8 @@ export function comparedWorkflows(url: string): { readonly [name: string]: JsonO
     more,
   ];
   const each = (path: string) => post('Call', path, '={"id": {{ $json.id }}, "name": "{{ $json.name }}"}');
+  const got = (path: string): Node => ['Got', 'httpRequest', { url: `${url}${path}`, options: {} }];
+  const id = (path: string) => post('Call', path, '={"id": {{ $json.id }}}');
   const rows = given({ shop: 'Quay', rows: ROWS });
   return {
     'a call per item': line(START, rows, SPLIT, each('/each')),
@@ -332,10 +334,14 @@ export function comparedWorkflows(url: string): { readonly [name: string]: JsonO
       ],
       ['Start > Given', 'Given > Split', 'Split > Bad', 'Bad.0 > Good', 'Bad.1 > Failed'],
     ),
-    'a list that a call returns': line(
+    'a list that a call returns': line(START, got('/plain-list'), id('/of-list')),
+    'an empty list that a call returns': line(START, got('/empty-list'), id('/of-list')),
+    'an object where a list is likely': line(START, got('/orders'), id('/of-order')),
+    'a list that becomes one item': line(
       START,
-      ['List', 'httpRequest', { url: `${url}/plain-list`, options: {} }],
-      post('Call', '/of-list', '={"id": {{ $json.id }}}'),
+      got('/thing'),
+      ['All', 'aggregate', { aggregate: 'aggregateAllItemData', destinationFieldName: 'list', options: {} }],
+      post('Call', '/of-all', '={"list": {{ JSON.stringify($json.list) }}}'),
     ),
   };
 }

@@ -231,7 +231,8 @@ function runCode(step: Step): readonly Out[] {
   if (foreign !== null) throw new Unmappable(message('import.only_in_original', { part: foreign }));
   const body = `${made.prelude}const out = await (async () => {\n${code}\n})();\nconst results = (Array.isArray(out) ? out : [out]).map((each) => each?.json ?? (Object.hasOwn(Object(each), 'binary') ? {} : each)).filter((each) => each != null);`;
   const isSingle = step.input === null || step.input.kind === 'one';
-  const isOne = isSingle && (made.keepsCount || returnsOne(code, isPerItem));
+  const isSure = step.input?.perhapsMany === undefined;
+  const isOne = isSingle && ((isSure && made.keepsCount) || returnsOne(code, isPerItem));
   if (isOne && !remembers && made.makes.length > 0) return [madeFiles(step, body, made)];
   if (!isOne && !remembers && made.makes.length > 0) return [madeFileList(step, body, made)];
   const path = remembers

@@ -9,6 +9,7 @@ import { arrayOf, asText, objectOf, textOf } from '../read.ts';
 import { type Step, Unmappable } from '../step.ts';
 import { feedsFile } from './files.ts';
 import { AUTH } from './parts.ts';
+import { responseOut } from './responses.ts';
 
 /** Calls that are written out in the original. */
 export const HTTP: Handlers = {
@@ -35,9 +36,26 @@ export function requestConfig(step: Step): { [name: string]: JsonValue } {
     config.auth = AUTH;
     step.approximate(message('import.choose_credential'));
   }
-  const timeout = Number(step.raw('options.timeout'));
-  if (timeout >= 1 && timeout <= 300_000) config.timeout_ms = Math.floor(timeout);
+  addOptions(step, config);
   return config;
+}
+
+/** As long as a request may take here, and takes at most in n8n unless it says otherwise. */
+const MAX_TIMEOUT_MS = 300_000;
+
+function addOptions(step: Step, config: { [name: string]: JsonValue }): void {
+  const timeout = Number(step.raw('options.timeout'));
+  const isGiven = timeout >= 1;
+  config.timeout_ms = isGiven ? Math.min(Math.floor(timeout), MAX_TIMEOUT_MS) : MAX_TIMEOUT_MS;
+  if (isGiven && timeout > MAX_TIMEOUT_MS)
+    step.approximate(message('import.timeout_capped', { max: MAX_TIMEOUT_MS / 1000 }));
+  const follows = step.raw('options.redirect.redirect.followRedirects') ?? step.raw('options.followRedirect');
+  if (follows === false) config.follow_redirects = false;
+  if (step.raw('options.allowUnauthorizedCerts') === true || step.raw('allowUnauthorizedCerts') === true)
+    step.approximate(message('import.certificate_checked'));
+  if (step.raw('options.batching') !== undefined || step.raw('options.batchInterval') !== undefined)
+    step.approximate(message('import.requests_not_spaced'));
+  if (step.raw('options.proxy') !== undefined) step.approximate(message('import.proxy_left_out'));
 }
 
 function request(step: Step): readonly Out[] {
@@ -65,7 +83,7 @@ function request(step: Step): readonly Out[] {
     return [step.one(`nodes.${id}.output`, { body: ['body'], headers: ['headers'], statusCode: ['status'] })];
   if (config.response_type === 'text')
     return [step.one(`nodes.${id}.output.body`, { [property]: [] } satisfies Shape)];
-  return [step.one(`nodes.${id}.output.body`)];
+  return [responseOut(step, `nodes.${id}.output.body`, config)];
 }
 
 type Pairs = { [name: string]: JsonValue };

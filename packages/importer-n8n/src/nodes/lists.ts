@@ -300,6 +300,7 @@ function merge(step: Step): readonly Out[] {
   });
   const path = `nodes.${id}.output.result`;
   const isOne = areOnes && refs.length > 0 && (how.code === 'position' || how.code === 'all');
+  if (isOne) for (const ref of refs) step.compiler.noteReadAsOne(ref);
   return [isOne ? step.one(`${path}[0]`) : step.many(path)];
 }
 

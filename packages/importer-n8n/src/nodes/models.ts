@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonValue } from '@millrace/engine';
+import { isJsonObject, type JsonObject, type JsonValue } from '@millrace/engine';
 import { template } from '@millrace/importer-kit/refs';
 import { message } from '@millrace/messages';
 import type { Out } from '../compiler.ts';
@@ -65,7 +65,14 @@ function promptOf(step: Step): JsonValue {
   );
   const isGiven =
     own !== undefined && own !== '' && (type === 'define' || type === 'auto' || step.node.version < 1.6);
-  return isGiven ? step.value(own) : step.expression('$json.chatInput');
+  return isGiven ? step.value(own) : step.expression(`$json.${unwrittenPrompt(step)}`);
+}
+
+/** The member that is asked if no prompt was entered: earlier versions read other ones, of items that no chat brought. */
+function unwrittenPrompt({ node: { kind, version }, input }: Step): string {
+  if (input === null || input.path.startsWith('trigger')) return 'chatInput';
+  if (version < 1.1) return 'input';
+  return version < (kind === 'chainLlm' ? 1.3 : 1.2) ? 'chat_input' : 'chatInput';
 }
 
 /** A connected parser makes the answer JSON that fits its schema. */
@@ -174,8 +181,10 @@ function chain(step: Step): readonly Out[] {
   const system = messages
     .filter(({ type }) => type === undefined || /System/.test(asText(type)))
     .map(({ message: text }) => asText(step.value(text ?? '')));
-  const others = messages
-    .filter(({ type }) => type !== undefined && !/System/.test(asText(type)))
+  const asks = messages.filter(({ type }) => type !== undefined && !/System/.test(asText(type)));
+  const files = imagesOf(step, asks);
+  const others = asks
+    .filter(({ messageType }) => !isImage(messageType))
     .map(({ message: text }) => asText(step.value(text ?? '')));
   const parsed = structured(step);
   const asked =
@@ -186,9 +195,26 @@ function chain(step: Step): readonly Out[] {
     ...modelConfig(step),
     ...(system.length === 0 ? {} : { system: system.join('\n\n') }),
     prompt: asked,
+    ...(files.length === 0 ? {} : { files }),
     ...parsed,
   };
   return ask(step, 'ai.generate', config, parsed !== null);
+}
+
+function isImage(messageType: JsonValue | undefined): boolean {
+  return messageType === 'imageBinary' || messageType === 'imageUrl';
+}
+
+/** The images among the messages that are files of the item. */
+function imagesOf(step: Step, messages: readonly JsonObject[]): readonly string[] {
+  const known = step.input?.files ?? {};
+  const images = messages.filter(({ messageType }) => isImage(messageType));
+  const names = images.flatMap(({ messageType, binaryImageDataKey }) => {
+    const name = textOf(binaryImageDataKey) ?? 'data';
+    return messageType === 'imageBinary' && Object.hasOwn(known, name) ? [name] : [];
+  });
+  if (names.length < images.length) step.approximate(message('import.no_images'));
+  return names.map((name) => template(step.file(name)));
 }
 
 function summarize(step: Step): readonly Out[] {
