@@ -19,7 +19,7 @@ function errorText({ message, diff, stack }: SerializedError): string {
     .split('\n')
     .filter((line) => /^\s+at /.test(line) && !line.includes('node_modules'))
     .slice(0, OWN_FRAMES);
-  const text = [message, diff ?? ''].filter((part) => part !== '').join('\n');
+  const text = typeof diff === 'string' ? `${message}\n${diff}` : message;
   const cut = text.length > MOST_CHARACTERS ? `${text.slice(0, MOST_CHARACTERS)} …` : text;
   return [cut, ...frames].join('\n').replaceAll(/^/gm, '  ');
 }

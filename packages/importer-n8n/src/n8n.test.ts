@@ -257,6 +257,34 @@ describe('an agent with its parts', () => {
     const codes = new Set(findProblems(flowOf(result), registry).map(({ code }) => code));
     expect([...codes]).toEqual(['empty_config']);
   });
+
+  it('says which options of a model are expressions', () => {
+    const result = read(
+      n8n(
+        {
+          Start: { type: 'manualTrigger' },
+          Chain: {
+            type: '@n8n/n8n-nodes-langchain.chainLlm',
+            version: 1.5,
+            parameters: { promptType: 'define', text: 'Hello' },
+          },
+          Model: {
+            type: '@n8n/n8n-nodes-langchain.lmChatOpenAi',
+            parameters: { options: { temperature: '={{ $json.t }}', maxTokens: -1 } },
+          },
+        },
+        [
+          ['Start', 'Chain'],
+          ['Model', 'Chain', 'ai_languageModel'],
+        ],
+      ),
+    );
+    expect(configOf(result, 'Chain')).not.toHaveProperty('temperature');
+    const said = result.outcomes.flatMap((each) => (each.kind === 'approximated' ? each.what : []));
+    expect(said.filter(({ key }) => key === 'import.model_option_left_out')).toMatchObject([
+      { params: { name: 'temperature' } },
+    ]);
+  });
 });
 
 describe('secrets written into a file', () => {

@@ -49,6 +49,12 @@ function modelOf(step: Step, node: N8nNode): Config {
   const temperature = partParam(step, node, 'options.temperature');
   const maxTokens =
     partParam(step, node, 'options.maxTokens') ?? partParam(step, node, 'options.maxOutputTokens');
+  // n8n's -1 stands for no limit.
+  const options = { temperature, maxTokens: maxTokens === -1 ? undefined : maxTokens };
+  for (const [name, value] of Object.entries(options)) {
+    if (value !== undefined && value !== '' && typeof value !== 'number')
+      step.approximate(message('import.model_option_left_out', { name }));
+  }
   return {
     model: plain === '' ? defaultModel(node.kind) : plain,
     ...(typeof temperature === 'number' && temperature >= 0 && temperature <= 2 ? { temperature } : {}),
