@@ -255,12 +255,15 @@ describe('files', () => {
     }
     return data;
   };
+  /** Those that the next sweep leaves. */
   const countFiles = async () => {
     const [row] = await world.service.database.db.query<{ n: number }>(
-      'SELECT count(*)::integer AS n FROM files',
+      "SELECT count(*)::integer AS n FROM files WHERE state <> 'deleting' AND (sweep_at IS NULL OR sweep_at > now())",
     );
     return row?.n;
   };
+  /** More than a body may have that is held in memory. */
+  const large = 'x'.repeat(3 * 1024 * 1024);
 
   test('of a form are read by the execution that the call starts, and by no other', async () => {
     const { hash } = await world.createWebhook({ body: 'files' }, reading);
@@ -308,6 +311,77 @@ describe('files', () => {
     const many = await callBy('POST', hash, { body: form(21) });
     expect([many.status, many.json.code]).toEqual([400, 'invalid_body']);
     expect(await countFiles()).toBe(before);
+  });
+
+  test('may be larger than other bodies, alone and in forms', async () => {
+    const credential_id = await world.createSecret('s');
+    const { hash } = await world.createWebhook({
+      body: 'files',
+      signature: { preset: 'token', location: 'header', name: 'x-key', credential_id },
+    });
+    const key = { 'x-key': 's' };
+    const alone = await callBy('POST', hash, {
+      body: large,
+      headers: { ...key, 'content-type': 'text/plain' },
+    });
+    expect(await ended(alone.json)).toMatchObject({ input_data: { type: 'text/plain', size: large.length } });
+    const both = form(1, large);
+    both.append('after', 'Bye');
+    both.append('note', 'again');
+    const answer = await callBy('POST', hash, { body: both, headers: key });
+    expect(await ended(answer.json)).toMatchObject({
+      input_data: {
+        note: ['Hello', 'again'],
+        sheet: { name: 'orders.csv', type: 'text/csv', size: large.length },
+        after: 'Bye',
+      },
+    });
+  });
+
+  test('that are too large, cut off, or of nobody leave nothing', async () => {
+    const before = await countFiles();
+    const credential_id = await world.createSecret('s');
+    const binary = { 'content-type': 'application/octet-stream' };
+    const known = await world.createWebhook({
+      body: 'files',
+      signature: { preset: 'token', location: 'header', name: 'x-key', credential_id },
+    });
+    const stranger = await callBy('POST', known.hash, { body: large, headers: binary });
+    expect([stranger.status, stranger.json.code]).toEqual([401, 'invalid_signature']);
+    // All of it has to be there before its signature can be checked.
+    const signed = await world.createWebhook({
+      body: 'files',
+      signature: { preset: 'github', credential_id },
+    });
+    const held = await callBy('POST', signed.hash, { body: large, headers: binary });
+    expect([held.status, held.json.code]).toEqual([413, 'body_too_large']);
+    const text = await world.createWebhook({ body: 'raw' });
+    const raw = await callBy('POST', text.hash, { body: large, headers: { 'content-type': 'text/plain' } });
+    expect([raw.status, raw.json.code]).toEqual([413, 'body_too_large']);
+    const { id, hash } = await world.createWebhook({ body: 'files' });
+    const fields = new FormData();
+    fields.append('sheet', new File([large], 'a.csv'));
+    fields.append('note', large);
+    const texts = await callBy('POST', hash, { body: fields });
+    expect([texts.status, texts.json.code]).toEqual([413, 'body_too_large']);
+    const cut = `--x\r\nContent-Disposition: form-data; name="sheet"; filename="a.csv"\r\n\r\n${large}`;
+    const headers = { 'content-type': 'multipart/form-data; boundary=x' };
+    const broken = await callBy('POST', hash, { body: cut, headers });
+    expect([broken.status, broken.json.code]).toEqual([400, 'invalid_body']);
+    expect(await world.executionsOf(id)).toEqual([]);
+    expect(await countFiles()).toBe(before);
+  });
+
+  test('of an event that came before are given up at once', async () => {
+    const { hash } = await world.createWebhook({
+      body: 'files',
+      deduplicate: { by: 'query', name: 'event' },
+    });
+    const first = await callBy('POST', hash, { rest: '?event=1', body: form(1) });
+    const after = await countFiles();
+    const second = await callBy('POST', hash, { rest: '?event=1', body: form(1) });
+    expect(second.json.execution_id).toBe(first.json.execution_id);
+    expect(await countFiles()).toBe(after);
   });
 });
 
