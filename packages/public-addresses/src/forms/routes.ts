@@ -205,7 +205,12 @@ function addForms(app: FastifyInstance, deps: AddressDeps, starter: Starter): vo
     if (type !== 'application/x-www-form-urlencoded' && type !== 'multipart/form-data')
       throw new ApiError('unsupported_media_type', message('api.body_type_or_form'));
     const hasFiles = options.fields.some((field) => field.type === 'file');
-    const given = await readWebhookBody(request, 'files', settings, hasFiles ? held.hold : null);
+    const given = await readWebhookBody(
+      request,
+      'files',
+      settings,
+      hasFiles ? (file) => held.hold(file) : null,
+    );
     request.rawBody = null;
     return isJsonObject(given) ? given : {};
   }
