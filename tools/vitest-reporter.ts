@@ -1,6 +1,7 @@
 import type { SerializedError } from 'vitest';
-import type { Reporter, TestModule, TestRunEndReason, Vitest } from 'vitest/node';
+import type { Reporter, TestCase, TestModule, TestRunEndReason, TestSuite, Vitest } from 'vitest/node';
 import { countLine } from './count-line.ts';
+import { failureText } from './failure-text.ts';
 import { type FileTime, fileTimes, slowestFiles } from './slowest-files.ts';
 
 interface Options {
@@ -9,6 +10,7 @@ interface Options {
 }
 
 /**
+ * Prints failures when they occur, not only in the summary, which an interrupted run doesn't reach.
  * Ends a test run with the slowest files and the plain line `N passed, N failed` (`, N skipped` if any), after all other output. Failures
  * outside a test (a file that can't be loaded, a hook, an unhandled rejection, an interrupted run) count as failed. A run without tests
  * fails unless Vitest was told to pass it, as for tests affected by a change.
@@ -40,6 +42,22 @@ export default class CountReporter implements Reporter {
       if (this.#failed > 0 && (process.exitCode ?? 0) === 0) process.exitCode = 1;
       console.log(countLine({ passed: this.#passed, failed: this.#failed, skipped: this.#skipped }));
     });
+  }
+
+  onTestCaseResult(test: TestCase): void {
+    this.#tell(`${test.module.relativeModuleId} > ${test.fullName}`, test.result().errors);
+  }
+
+  onTestSuiteResult(suite: TestSuite): void {
+    this.#tell(`${suite.module.relativeModuleId} > ${suite.fullName}`, suite.errors());
+  }
+
+  onTestModuleEnd(module: TestModule): void {
+    this.#tell(module.relativeModuleId, module.errors());
+  }
+
+  #tell(name: string, errors: readonly SerializedError[] = []): void {
+    if (errors.length > 0) console.log(failureText(name, errors));
   }
 
   onTestRunEnd(

@@ -104,6 +104,31 @@ async function find(page: Page, script: string): Promise<Place> {
   throw new Error('the canvas has no such place');
 }
 
+/** Frames a second that the page draws during an action. Chromium begins one only when the display compositor has taken the last but one. */
+export async function countFrames(page: Page, act: () => Promise<void>): Promise<number> {
+  await page.evaluate(START_COUNTING);
+  await act();
+  const { frames, ms } = await page.evaluate<{ readonly frames: number; readonly ms: number }>(STOP_COUNTING);
+  return (1000 * frames) / ms;
+}
+
+/** Runs in the page, as below. */
+const START_COUNTING = `(() => {
+  const counted = { start: performance.now(), frames: 0, request: 0 };
+  const count = () => {
+    counted.frames += 1;
+    counted.request = requestAnimationFrame(count);
+  };
+  counted.request = requestAnimationFrame(count);
+  window.countedFrames = counted;
+})()`;
+
+const STOP_COUNTING = `(() => {
+  const { start, frames, request } = window.countedFrames;
+  cancelAnimationFrame(request);
+  return { frames, ms: performance.now() - start };
+})()`;
+
 /** Runs in the page, whose types aren't available here. */
 const FIND_EMPTY_PLACE = `(() => {
   for (let y = 150; y < 700; y += 3) {

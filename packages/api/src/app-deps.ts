@@ -13,19 +13,19 @@ import type { ApiSettings } from './settings.ts';
 /** What the HTTP side of the service is built from; tests pass their own. */
 export interface AppDeps extends AddressDeps {
   readonly config: ApiSettings;
-  /** By connections of its own, for what is answered while those of `db` are busy; `db` if undefined. */
+  /** With connections of its own, for requests that are served while those of `db` are busy; `db` if undefined. */
   readonly reservedDb?: Database;
   /** How long something has been waiting for a connection of `db`, in milliseconds; 0 if undefined. */
   readonly poolWaitMs?: () => number;
   readonly log: Logger;
   /** What this process counts; if absent, nobody reads it. */
   readonly meters?: Meters;
-  /** Makes spans; absent or null if none are recorded. */
+  /** Creates spans; absent or null if none are recorded. */
   readonly tracer?: Tracer | null;
   readonly registry: NodeRegistry;
   readonly executor: Executor;
   readonly readiness: () => Promise<Readiness>;
-  /** Looks at what the service depends on; nothing is found if undefined. */
+  /** Checks what the service depends on; finds nothing if undefined. */
   readonly examine?: () => Promise<Diagnosis>;
   readonly secretKeys: SecretKeys;
   /** Folder of the built web page; if null, its address leads to the API reference. */

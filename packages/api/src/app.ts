@@ -121,10 +121,10 @@ function createServer({ config, log }: AppDeps): FastifyInstance {
   return app;
 }
 
-/** Responses that take more steps to read are written in turns: about a millisecond of the main thread. */
+/** Responses that take more steps to read are serialised in turns: about a millisecond of the main thread. */
 const LARGE_STEPS = 5_000;
 
-/** The JSON text of a response that was written in turns. */
+/** The JSON text of a response that was serialised in turns. */
 class WrittenBody {
   readonly text: string;
 
@@ -133,7 +133,7 @@ class WrittenBody {
   }
 }
 
-/** The outputs of one execution can be 64 MiB: writing them at once would hold up everybody else. */
+/** The outputs of one execution can be 64 MiB: serialising them at once would block everything else. */
 function writeInTurns(
   _request: FastifyRequest,
   _reply: FastifyReply,
@@ -151,7 +151,7 @@ function writeInTurns(
   );
 }
 
-/** Responses are written without loss, never through a schema that could drop or change something. */
+/** Responses are serialised without loss, never through a schema that could drop or change something. */
 function toJson(body: unknown): string {
   return body instanceof WrittenBody ? body.text : stringifyJson(body as JsonValue);
 }

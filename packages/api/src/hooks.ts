@@ -31,7 +31,7 @@ import type { AppDeps } from './app-deps.ts';
 /**
  * Installs the checks of every request, in this order: 401, 403, 429, negotiation, body syntax, idempotency; then validation and the
  * handler's look-ups. Register it before any route.
- * @returns the deps of routes that are answered while the service is overloaded
+ * @returns the deps of routes that are served while the service is overloaded
  */
 export function addRequestHooks(app: FastifyInstance, deps: AppDeps, pages: AdminPages | null): AppDeps {
   app.decorateRequest('principal', null);
@@ -47,7 +47,7 @@ export function addRequestHooks(app: FastifyInstance, deps: AppDeps, pages: Admi
   lingerAfterEarlyResponses(app);
   warnOfUntrustedProxy(app, deps.config);
   addEntryChecks(app, deps, urgent, pages);
-  // With callbacks rather than promises where nothing is waited for: a promise for each hook of each request is a good part of what a start costs.
+  // Callbacks rather than promises where nothing is awaited: a promise for each hook of each request is a large part of the cost of a start.
   app.addHook('preValidation', (request, _reply, done) => {
     // A stream is only beginning to arrive.
     if (!(request.body instanceof Readable)) request.bodyRoom?.arrived();
@@ -174,7 +174,7 @@ function addEntryChecks(
   });
 }
 
-/** Whether it may have a body. */
+/** Whether the request may have a body. */
 function isChange({ method }: FastifyRequest): boolean {
   return method !== 'GET' && method !== 'HEAD';
 }

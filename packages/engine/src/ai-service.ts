@@ -21,7 +21,7 @@ export type AiMessage =
       readonly role: 'assistant';
       readonly text: string;
       readonly toolCalls: readonly AiToolCall[];
-      /** The `continuation` of the response that this turn was. */
+      /** The `continuation` of this turn's response. */
       readonly continuation?: unknown;
     }
   | {
@@ -57,7 +57,7 @@ export interface AiRequest {
   readonly temperature: number | null;
   readonly maxOutputTokens: number | null;
   readonly timeoutMs: number;
-  /** What the node asks for itself, such as a summary: nobody follows the answer while it is written. Absent: it is what the node says. */
+  /** For the node's own use, such as a summary, so it isn't streamed to anyone. Absent: it becomes the node's output. */
   readonly isInternal?: boolean;
 }
 
@@ -82,9 +82,9 @@ export interface AiAnswer {
 export interface AiEmbedRequest {
   readonly model: string;
   readonly texts: readonly string[];
-  /** Null: as many numbers as the model gives by itself. */
+  /** Null: the model's default. */
   readonly dimensions: number | null;
-  /** What the vectors are for; some models make others for questions than for what is searched. */
+  /** What the vectors are for; some models distinguish queries from documents. */
   readonly purpose: 'document' | 'query';
   readonly timeoutMs: number;
 }
@@ -97,7 +97,7 @@ export interface AiEmbedding {
 
 export interface AiService {
   /**
-   * Turns texts into vectors by one request.
+   * Embeds texts with one request.
    * @throws ServiceError ai_*, with the tokens that were consumed
    */
   embed(credential: CredentialOf<'ai'>, request: AiEmbedRequest, signal: AbortSignal): Promise<AiEmbedding>;

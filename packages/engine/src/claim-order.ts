@@ -4,12 +4,12 @@ export type Priority = (typeof PRIORITIES)[number];
 
 export const USUAL_PRIORITY: Priority = 'normal';
 
-/** One in so many claims takes the oldest executions whatever their priority, so that low ones don't starve. */
+/** One claim in this many takes the oldest executions regardless of priority, so that low ones don't starve. */
 const CLAIMS_PER_TURN_OF_OLDEST = 10;
-/** Its multiples are spread evenly, and so is any regular selection of them: an organisation that has every other turn gets its part, too. */
+/** Its multiples are spread evenly, and so is any regular selection of them: an organisation with every other turn gets its share, too. */
 const GOLDEN_RATIO = (Math.sqrt(5) - 1) / 2;
 
-/** @param claims how many claims there have been, this one included */
+/** @param claims number of claims so far, including this one */
 export function isTurnOfOldest(claims: number): boolean {
   return (claims * GOLDEN_RATIO) % 1 >= 1 - 1 / CLAIMS_PER_TURN_OF_OLDEST;
 }

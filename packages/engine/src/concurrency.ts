@@ -1,6 +1,6 @@
 import type { Template } from '@millrace/templates/template';
 
-/** What happens to a start when as many executions with its key as allowed haven't ended. */
+/** What happens to a start when its key has reached the limit. */
 export const ON_LIMIT = ['queue', 'skip', 'cancel_running'] as const;
 export type OnLimit = (typeof ON_LIMIT)[number];
 

@@ -69,28 +69,28 @@ export type Credential =
       readonly grant: OauthGrant;
       /** A preset, or `custom`. */
       readonly service: string;
-      /** Null if no person has to approve. */
+      /** Null if no one has to approve. */
       readonly authorization_url: string | null;
       readonly token_url: string;
       readonly client_id: string;
       /** Null for a public client. */
       readonly client_secret: string | null;
-      /** How the client signs in at the token URL. */
+      /** How the client authenticates at the token URL. */
       readonly client_authentication: 'body' | 'basic';
-      /** As the provider wants it: separated by spaces or commas. */
+      /** As the provider expects it: separated by spaces or commas. */
       readonly scope: string | null;
-      /** Further parameters in the form of a query. */
+      /** Further parameters, as a query string. */
       readonly authorization_parameters: string | null;
       readonly token_parameters: string | null;
     }
-  /** Signs in by a signed JWT (RFC 7523). */
+  /** Authenticates with a signed JWT (RFC 7523). */
   | {
       readonly type: 'google_service_account';
       readonly client_email: string;
       /** PEM. */
       readonly private_key: string;
       readonly scope: string;
-      /** The person to act for, in a domain that allows it. */
+      /** The user to impersonate, if the domain allows it. */
       readonly subject: string | null;
       readonly token_url: string;
     }
@@ -100,7 +100,7 @@ export type Credential =
       readonly access_key_id: string;
       readonly secret_access_key: string;
       readonly session_token: string | null;
-      /** Null: as the host says. */
+      /** Null: taken from the host name. */
       readonly region: string | null;
       readonly service: string | null;
     }
@@ -118,15 +118,15 @@ export type Credential =
       /** Further claims, as the text of a JSON object. */
       readonly claims: string | null;
     }
-  /** A certificate that the client shows when the connection is opened. */
+  /** A TLS client certificate. */
   | {
       readonly type: 'client_certificate';
-      /** PEM, with the certificates between it and its authority. */
+      /** PEM, with any intermediate certificates. */
       readonly certificate: string;
       /** PEM. */
       readonly private_key: string;
       readonly passphrase: string | null;
-      /** PEM of an authority of the server that isn't publicly known. */
+      /** PEM of the private authority behind the server's certificate. */
       readonly authority: string | null;
     }
   /** A key that signs or verifies. */
@@ -181,23 +181,23 @@ export type Credential =
     }
   | {
       readonly type: 'kafka';
-      /** Of the brokers that are asked first: `host:port`, separated by commas. */
+      /** Bootstrap brokers: `host:port`, separated by commas. */
       readonly brokers: string;
       readonly mechanism: 'none' | 'plain' | 'scram_sha_256' | 'scram_sha_512' | 'oauth_bearer';
       /** With `oauth_bearer` the id of the client. */
       readonly username: string | null;
       /** With `oauth_bearer` the secret of the client. */
       readonly password: string | null;
-      /** Of `oauth_bearer`: where tokens come from, by client credentials. */
+      /** For `oauth_bearer`: where tokens are fetched with client credentials. */
       readonly token_url: string | null;
       readonly scope: string | null;
-      /** Of `oauth_bearer`: what brokers are told besides the token, as `name=value, name=value`. */
+      /** For `oauth_bearer`: SASL extensions, as `name=value, name=value`. */
       readonly extensions: string | null;
-      /** Shown to brokers, PEM; with its key. */
+      /** Client certificate, PEM; with its key. */
       readonly certificate: string | null;
       readonly private_key: string | null;
       readonly passphrase: string | null;
-      /** Whose certificates are accepted, PEM; null: those of publicly known authorities. */
+      /** Trusted authority, PEM; null: the public ones. */
       readonly authority: string | null;
       readonly tls: 'off' | 'require' | 'verify';
     }
@@ -228,17 +228,17 @@ export interface AuthenticatedRequest {
   /** What would be sent, with the credential's part as `[hidden]`. Nothing is fetched for it. */
   readonly shown: Pick<HttpRequest, 'url'> & { readonly headers: { readonly [name: string]: string } };
   /**
-   * Sends it as the credential demands: with a token fetched before if needed, and once more if the server asks for that.
+   * Sends it with the credential, after fetching a token if needed, and once more if the server demands it.
    * @throws ServiceError credential_disconnected, credential_token_refused, credential_token_unavailable
    * @throws HttpClientError
    */
   send(signal: AbortSignal): Promise<HttpResponse>;
 }
 
-/** A token that an `oauth2` credential has now. */
+/** The current token of an `oauth2` credential. */
 export interface AccessToken {
   readonly text: string;
-  /** Which of the credential's it is. */
+  /** Identifies it among the credential's tokens. */
   readonly generation: number;
 }
 
@@ -262,7 +262,7 @@ export interface CredentialService {
    * A token of an `oauth2` credential, for protocols other than HTTP. From then on it is masked in the node's output.
    * @param use.url names the host that it will be sent to, which the credential must be bound to
    * @param use.refused the one that a server didn't accept
-   * @returns null if that can't be replaced by a better one
+   * @returns null if the refused one can't be replaced
    * @throws ServiceError as {@link open}; credential_not_connected, credential_disconnected, credential_token_refused, credential_token_unavailable
    */
   token(

@@ -1,3 +1,4 @@
+import { dropRecord } from './dirty-records.ts';
 import type { AbortReason, Effect, StopReason } from './effects.ts';
 import { cancelledRecord, type ExecutionError } from './execution.ts';
 import {
@@ -15,9 +16,8 @@ import { drainDirtyRecords, type ExecutionState, endTime, setRecord, skip } from
 import type { Outcome } from './store.ts';
 import { endsMore, skipUnrecorded, summarise } from './summaries.ts';
 import { addTokens, type Tokens, withTokens } from './tokens.ts';
-import { dropRecord } from './unstored.ts';
 
-/** The driver stops: running nodes are aborted, and on shutdown unstored records are handed back. */
+/** The driver stops: running nodes are aborted, and on shutdown dirty records are handed back. */
 export function halt(state: ExecutionState, reason: StopReason, effects: Effect[]): void {
   for (const slot of openSlots(state.root)) abort(slot, reason, effects);
   state.phase = { kind: 'stopped' };

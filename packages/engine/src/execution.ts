@@ -41,7 +41,7 @@ export type ShownRecord =
     })
   | (NodeRecordBase & {
       readonly status: 'waiting';
-      /** `delay`: succeeds with `output` at `wakeAtMs`. `retry`: another attempt starts then; without an error, it goes on after a wait. */
+      /** `delay`: succeeds with `output` at `wakeAtMs`. `retry`: another attempt starts then; without an error, the node continues after a wait. */
       readonly reason: 'delay' | 'retry';
       readonly wakeAtMs: number;
       readonly output: JsonObject;
@@ -49,7 +49,7 @@ export type ShownRecord =
     })
   | (NodeRecordBase & {
       readonly status: 'waiting';
-      /** The attempt was put off: it is made at `wakeAtMs`, when it is likely to be its turn to call `host`. */
+      /** The attempt was put off until `wakeAtMs`, when its turn to call `host` is likely. */
       readonly reason: 'host';
       readonly wakeAtMs: number;
       readonly host: string;
@@ -187,7 +187,7 @@ export function retryRecord(
   return { ...progress, status: 'waiting', reason: 'retry', wakeAtMs, output, error };
 }
 
-/** The node's wait is over, and it runs again with `output`: as the attempt that waited, so it isn't counted. */
+/** The node's wait is over, and it runs again with `output`. This belongs to the attempt that waited, so it isn't counted. */
 export function againRecord(progress: NodeProgress, nowMs: number, output: JsonObject): ShownRecord {
   const attempts = progress.attempts - 1;
   return { ...progress, attempts, status: 'waiting', reason: 'retry', wakeAtMs: nowMs, output };

@@ -1,4 +1,4 @@
-/** How the bytes of a file become text. `auto`: by its byte order mark, else UTF-8 if it is that, else Shift_JIS. */
+/** How the bytes of a file become text. `auto`: by its byte order mark, else UTF-8 if valid, else Shift_JIS. */
 export type FileEncoding = 'auto' | 'utf-8' | 'utf-16le' | 'shift_jis' | 'euc-jp' | 'windows-1252';
 
 /** How a file contains rows. */
@@ -6,7 +6,7 @@ export type TableForm =
   | {
       readonly format: 'csv';
       readonly encoding: FileEncoding;
-      /** Empty: it is recognised. */
+      /** Empty: detected. */
       readonly delimiter: string;
       readonly header: boolean;
     }
@@ -28,10 +28,10 @@ export interface NewTable {
   readonly type: string;
   /** Empty: the members of the first rows. */
   readonly columns: readonly string[];
-  /** Whether the first row has the names of the columns. */
+  /** Whether the first row has the column names. */
   readonly header: boolean;
   readonly delimiter: string;
-  /** Begins with a byte order mark, by which Excel recognises UTF-8. */
+  /** Whether it starts with a byte order mark, by which Excel recognises UTF-8. */
   readonly mark: boolean;
   /** Whether text that a spreadsheet would take for a formula stays as it is. */
   readonly formulas: boolean;
@@ -46,16 +46,16 @@ export type ContentTask =
   | {
       readonly kind: 'read_rows';
       readonly form: TableForm;
-      /** Rows at the beginning that are left out. */
+      /** Rows to skip at the beginning. */
       readonly skip: number;
       readonly limit: number;
     }
-  /** The rows as further files of JSON lines. */
+  /** Splits the rows into files of JSON lines. */
   | {
       readonly kind: 'split_rows';
       readonly form: TableForm;
       readonly rowsPerFile: number;
-      /** What the names of the files begin with. */
+      /** Prefix of the file names. */
       readonly name: string;
     }
   | {
@@ -66,40 +66,40 @@ export type ContentTask =
       /** How each input contains the rows that follow. */
       readonly forms: readonly TableForm[];
     }
-  /** A mail as a server keeps it. */
+  /** A raw mail. */
   | {
       readonly kind: 'read_mail';
-      /** Whether attachments become files; else they are only named. */
+      /** Whether attachments become files; otherwise only their names are listed. */
       readonly attachments: boolean;
     }
   | {
       readonly kind: 'pdf_text';
       readonly output: 'text' | 'pages';
-      /** Pages at the beginning that are left out. */
+      /** Pages to skip at the beginning. */
       readonly skip: number;
       readonly limit: number;
     }
   | { readonly kind: 'image_info' }
   | {
       readonly kind: 'image_change';
-      /** What is cut out, before anything else. A width or height of 0: up to the edge. */
+      /** The part to keep, cropped first. A width or height of 0: up to the edge. */
       readonly area: {
         readonly x: number;
         readonly y: number;
         readonly width: number;
         readonly height: number;
       } | null;
-      /** Clockwise. */
+      /** Quarter turns, clockwise. */
       readonly quarters: number;
-      /** 0: it follows from the other, or stays. */
+      /** 0: in proportion to the other, or unchanged. */
       readonly width: number;
       readonly height: number;
       readonly fit: 'inside' | 'cover' | 'stretch';
-      /** Null: as it was. */
+      /** Null: unchanged. */
       readonly format: 'jpeg' | 'png' | 'webp' | null;
       /** 1 to 100. */
       readonly quality: number;
-      /** Empty: as it was. */
+      /** Empty: unchanged. */
       readonly name: string;
     }
   | { readonly kind: 'zip_make'; readonly name: string }

@@ -31,7 +31,7 @@ export interface FoundFile {
   readonly path: readonly (string | number)[];
 }
 
-/** A value inside another one. Its path is a chain, because most values are no files: a list for each would copy those above it. */
+/** A value inside another one. Its path is a chain, because most values aren't files: a list for each would copy those above it. */
 interface Place {
   readonly value: JsonValue;
   /** Its name or index in the value above it. */
@@ -39,10 +39,10 @@ interface Place {
   readonly above: Place | null;
 }
 
-/** All files in a value. Each id once, where it first stands. */
+/** All files in a value. Each id once, where it first occurs. */
 export function findFiles(value: JsonValue): FoundFile[] {
   const found = new Map<string, FoundFile>();
-  // Not by recursion: values may be nested as deeply as JSON may be.
+  // Not recursive: values may be nested as deeply as JSON allows.
   const open: Place[] = [{ value, step: '', above: null }];
   for (let place = open.pop(); place !== undefined; place = open.pop()) {
     const { value: each } = place;

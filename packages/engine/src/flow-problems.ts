@@ -56,7 +56,7 @@ export function* findProblemsWork(
   return (yield* analyseWork(flow, registry, at)).problems;
 }
 
-/** Checking one node of a few members takes about as long as that many steps. */
+/** Checking a node with a few members costs about this many steps. */
 const NODE_STEPS = 50;
 
 /** {@link findProblems} plus the templates that were parsed for it, in pieces of a few nodes. */
@@ -212,7 +212,7 @@ class Search {
     });
   }
 
-  /** Triggers of one type that nothing tells apart: what comes to their address would start only the first. */
+  /** Triggers of one type with the same address: calls to it would start only the first. */
   #addresses(triggers: readonly number[]): void {
     const known = new Map<string, number>();
     for (const index of triggers) {

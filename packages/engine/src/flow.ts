@@ -61,7 +61,7 @@ export type FlowSettings = {
   readonly vars?: JsonObject;
   /** Maximum number of concurrent executions of the workflow; the others are queued. */
   readonly max_concurrency?: number;
-  /** How many executions begin in any period; further ones are held. */
+  /** How many executions start in any period; further ones are held. */
   readonly rate?: { readonly limit: number; readonly per_seconds: number; readonly key?: string };
   /** A start waits for a newer one with the same key, which replaces it. */
   readonly debounce?: { readonly seconds: number; readonly max_seconds?: number; readonly key?: string };

@@ -1,10 +1,10 @@
 import type { JsonObject, JsonValue } from '@millrace/values/json';
+import { type LooseRecord, NOT_DIRTY } from './dirty-records.ts';
 import type { ExecutionError, IterationRecord, NodeProgress, ShownRecord } from './execution.ts';
 import type { NodeSignal } from './node.ts';
 import type { PlanEdge, PlanNode, Scope } from './plan.ts';
 import type { Timer } from './timers.ts';
 import { tokensOf } from './tokens.ts';
-import { type LooseRecord, NOWHERE } from './unstored.ts';
 
 /** The nodes of one scope while they run: the top level, or one iteration of a loop. Only running iterations have a frame. */
 export interface Frame {
@@ -53,8 +53,8 @@ export interface Slot {
   run: LoopRun | null;
   /** Of its record; see `recordBytes`. */
   bytes: number;
-  /** Managed by {@link Unstored}. */
-  unstoredAt: number;
+  /** Managed by {@link DirtyRecords}. */
+  dirtyIndex: number;
 }
 
 export type Summary = LooseRecord & { readonly record: ShownRecord };
@@ -143,7 +143,7 @@ export function newFrame(
       isResuming: false,
       run: null,
       bytes: 0,
-      unstoredAt: NOWHERE,
+      dirtyIndex: NOT_DIRTY,
     });
   }
   return frame;

@@ -2,7 +2,7 @@ import type { Message } from '@millrace/messages';
 import { ExplainedError } from '@millrace/messages/explained-error';
 import type { FileValue } from './file-value.ts';
 
-/** A body that is sent while it is read, and read again each time it is sent. */
+/** A streamed body, which is read again each time it is sent. */
 export interface StreamedBody {
   readonly size: number;
   /** In hexadecimal, for signatures; null: unknown. */
@@ -19,7 +19,7 @@ export interface HttpRequest {
   readonly url: string;
   readonly headers?: { readonly [name: string]: string };
   readonly body?: string | Uint8Array | StreamedBody;
-  /** Decides where a response's body goes; null: into memory. A ServiceError of it is that of the call. Default: into memory. */
+  /** Decides where a response's body goes; null or absent: into memory. A ServiceError that it throws is the call's. */
   readonly save?: (head: Pick<HttpResponse, 'status' | 'headers'>) => SaveBody | null;
   /** Limit of the whole exchange in milliseconds, redirects included. */
   readonly timeoutMs: number;
@@ -27,7 +27,7 @@ export interface HttpRequest {
   readonly maxResponseBytes: number;
   /** How many redirects are followed; 0 returns a 3xx response as is. */
   readonly maxRedirects: number;
-  /** Shown to the host of the URL when the connection is opened; to no other host that it redirects to. */
+  /** Presented to the host of the URL only, not to hosts that it redirects to. */
   readonly clientCertificate?: ClientCertificate;
 }
 
@@ -36,7 +36,7 @@ export interface ClientCertificate {
   readonly certificate: string;
   readonly privateKey: string;
   readonly passphrase: string | null;
-  /** An authority that is trusted for this host besides those that are publicly known. */
+  /** Trusted for this host in addition to the public authorities. */
   readonly authority: string | null;
 }
 
@@ -72,7 +72,7 @@ export class HttpClientError extends ExplainedError {
   }
 }
 
-/** Memory for the body of a response, shared with whatever else a process holds. */
+/** Memory for the body of a response, out of a budget that the process shares. */
 export interface ResponseRoom {
   /**
    * Reserves more of it, which is kept for as long as the caller may need the body.
@@ -83,13 +83,13 @@ export interface ResponseRoom {
 
 /** What a call does while too many are under way to its host, or the host wants a pause. */
 export interface HostWait {
-  /** The longest it may wait before it is put off, in milliseconds; null: it isn't put off. */
+  /** Milliseconds that it may wait before it is put off; null: it never is. */
   readonly maxWaitMs: number | null;
-  /** It waits. @returns a function that ends this */
+  /** It starts waiting. @returns a function to call when it stops */
   begin(): () => void;
-  /** It isn't made: its attempt is to be repeated in so many milliseconds. */
+  /** It isn't made: its attempt has to be repeated after this many milliseconds. */
   putOff(host: string, afterMs: number): void;
-  /** Before it is made after a wait. @throws Error if nothing may be sent any more */
+  /** Called before it is made after a wait. @throws Error if nothing may be sent any more */
   checkLease(): void;
 }
 

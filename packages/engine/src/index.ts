@@ -144,10 +144,10 @@ export { type SearchKey, searchKeysOf, searchValueOf } from './search-keys.ts';
 export * from './services.ts';
 export {
   countSlots,
+  DEFAULT_SHARE,
   mayHoldAnother,
   type OrganisationShare,
   type SlotShares,
-  USUAL_SHARE,
 } from './slot-shares.ts';
 export {
   type Admission,

@@ -1,6 +1,6 @@
 import type { JsonObject } from '@millrace/values/json';
 
-/** Where a listening trigger receives from. Connections are made by the package `listening`; this only says to what. */
+/** Where a listening trigger receives from. Connections are made by the package `listening`; this only describes their target. */
 export type ListenSource =
   | {
       readonly kind: 'imap';
@@ -17,7 +17,7 @@ export type ListenSource =
       readonly moveTo: string;
       readonly attachments: boolean;
       readonly existing: 'skip' | 'start';
-      /** Between looks at a server without IDLE. */
+      /** Polling interval for a server without IDLE. */
       readonly intervalMs: number;
     }
   | {
@@ -33,14 +33,14 @@ export type ListenSource =
       readonly kind: 'mqtt';
       readonly credentialId: number;
       readonly topics: readonly string[];
-      /** Identifies the session that the broker keeps; empty: made from the workflow's id. */
+      /** Identifies the session that the broker keeps; empty: derived from the workflow's id. */
       readonly clientId: string;
     }
   | {
       readonly kind: 'kafka';
       readonly credentialId: number;
       readonly topics: readonly string[];
-      /** Empty: made from the workflow's id. */
+      /** Empty: derived from the workflow's id. */
       readonly group: string;
       readonly existing: 'skip' | 'start';
     }
@@ -51,7 +51,7 @@ export type ListenSourceOf<Kind extends ListenSource['kind']> = Extract<ListenSo
 
 /** How a trigger stays connected to what it receives from. */
 export interface ListeningDefinition {
-  /** The settings that say from where: when one of them changes, listening begins afresh. */
+  /** The settings that identify the source: when one of them changes, listening starts over. */
   readonly place: readonly string[];
   /** The source under a config that matches the trigger's schema. */
   source(config: JsonObject): ListenSource;

@@ -4,6 +4,7 @@ import type { JsonObject, JsonValue } from '@millrace/values/json';
 import { jsonBytes } from '@millrace/values/json-size';
 import { finishWork, TooManyStepsError } from '@millrace/values/work';
 import { describeRenderedFault } from './config-check.ts';
+import { looseRecord } from './dirty-records.ts';
 import type { Effect } from './effects.ts';
 import { closeFrame, closeRun, leaveFrame, leaveRun } from './endings.ts';
 import type { ExecutionError, IterationRecord, NodeProgress } from './execution.ts';
@@ -30,12 +31,11 @@ import { type ExecutionState, endTime, setRecord } from './state.ts';
 import { summarise } from './summaries.ts';
 import { tokensOf, withTokens } from './tokens.ts';
 import { checkTotal } from './total-bytes.ts';
-import { looseRecord } from './unstored.ts';
 
 /** Limit per step; beyond it the driver is asked to call again at once. */
 const MAX_STARTED_PER_STEP = 500;
 /** Beyond this many concurrent iterations, including nested loops, each loop runs one at a time. */
-const MOST_FRAMES = 1_000;
+const MAX_FRAMES = 1_000;
 /** Starts an attempt of a loop node with its rendered config. */
 export function startLoop(
   state: ExecutionState,
@@ -95,7 +95,7 @@ export function advance(state: ExecutionState, run: LoopRun, effects: Effect[]):
       recall(state, run, known, effects);
     } else if (!run.restored.has(run.next)) {
       if (run.frames.size >= run.concurrency) return;
-      if (run.frames.size > 0 && state.frames >= MOST_FRAMES) return;
+      if (run.frames.size > 0 && state.frames >= MAX_FRAMES) return;
       if (state.started >= MAX_STARTED_PER_STEP) {
         state.stalled.add(run);
         return;
@@ -183,7 +183,7 @@ function remember(state: ExecutionState, run: LoopRun, frame: Frame, end: Iterat
   // Without items each iteration builds on the previous one, so once one is stored all before it must be.
   if (run.items !== null && !frame.isStored) return;
   const record = looseRecord(iterationRecord(state, run, frame, end));
-  state.unstored.add(record);
+  state.dirtyRecords.add(record);
   state.bytes += record.bytes;
   if (run.items === null) run.ends.push(record);
 }

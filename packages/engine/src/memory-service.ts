@@ -6,7 +6,7 @@ export interface MemoryTurn {
 
 /** What models remember of the workflow's conversations, each under a key. */
 export interface MemoryService {
-  /** What was said before, oldest first, without what this node has said itself. @throws ServiceError invalid_memory_key */
+  /** Earlier turns, oldest first, without this node's own. @throws ServiceError invalid_memory_key */
   read(key: string): Promise<{ readonly summary: string | null; readonly turns: readonly MemoryTurn[] }>;
   /**
    * Remembers a turn, once for each node however often it runs.

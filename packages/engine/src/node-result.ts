@@ -155,7 +155,7 @@ export function awaitSignal(
 }
 
 /**
- * What `resume` returns when the node has effects to make after its wait: its `run` is called again with `output` as `previousOutput`. That is
+ * What `resume` returns when the node has effects after its wait: its `run` is called again with `output` as `previousOutput`. That is
  * stored first, so that neither a crash nor another attempt waits a second time.
  */
 export function runAgain(output: JsonObject): NodeResult {

@@ -35,7 +35,7 @@ function startOf(state: ExecutionState, slot: Slot): number {
   return progressOf(slot, state.nowMs).startedAtMs;
 }
 
-/** Renders a template with what a frame's nodes can read, or returns why the result is too large. @param nowMs what `now` is */
+/** Renders a template with what a frame's nodes can read, or returns why the result is too large. @param nowMs the value of `now` */
 function* templateWork(
   state: ExecutionState,
   frame: Frame,
@@ -54,7 +54,7 @@ function* templateWork(
   }
 }
 
-/** The config with some deferred members rendered as well. @param nowMs what `now` is */
+/** The config with some deferred members rendered as well. @param nowMs the value of `now` */
 export function renderDeferred(
   state: ExecutionState,
   frame: Frame,

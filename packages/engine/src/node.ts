@@ -31,9 +31,9 @@ export interface NodeExample {
   readonly credential?: Credential;
   /** Rows returned by its SQL query. */
   readonly sqlRows?: readonly JsonObject[];
-  /** What Redis answers, command by command. */
+  /** Redis' replies, one per command. */
   readonly redis?: readonly JsonValue[];
-  /** What MongoDB answers. */
+  /** MongoDB's reply. */
   readonly mongodb?: JsonObject;
   /** Responses of the fake model, in order. */
   readonly ai?: readonly AiAnswer[];
@@ -135,7 +135,7 @@ export interface ConfigFault {
   readonly pointer: string;
   /** Follows the member's name: lower case, no full stop. */
   readonly message: Message;
-  /** Of a gap, if it isn't a value that is missing. Default: `empty_config`. */
+  /** For a gap other than a missing value. Default: `empty_config`. */
   readonly code?: string;
 }
 
@@ -171,12 +171,12 @@ export interface PollContext<Config = JsonObject>
   readonly isTestMode: boolean;
 }
 
-/** How a trigger asks for items at an interval. */
+/** How a trigger polls for items. */
 export interface PollingDefinition<Config = JsonObject> {
-  /** Lists what there is. Only reads: it is repeated after a crash. */
+  /** Lists the current items. Must only read: it is repeated after a crash. */
   poll(context: PollContext<Config>): Promise<PollResult>;
   /**
-   * Reads more about items that are about to start, where the list has too little. Only reads.
+   * Reads details of items that are about to start, if the list lacks them. Must only read.
    * @returns those that should start; the others are recorded without a start
    */
   complete?(
@@ -196,7 +196,7 @@ export interface NodeDefinition<Config = JsonObject> {
   readonly type: string;
   readonly title: string;
   readonly description: string;
-  /** Other words people look for it by, in lower case. */
+  /** Search synonyms, in lower case. */
   readonly synonyms?: readonly string[];
   /** Name of a Lucide icon. */
   readonly icon: string;
@@ -224,13 +224,13 @@ export interface NodeDefinition<Config = JsonObject> {
   readonly deferred?: { readonly [member: string]: DeferredUntil };
   /** Required for kind `loop`, and only allowed there. */
   readonly loop?: LoopDefinition;
-  /** Of the trigger where starts by hand and by the API begin, in a workflow with others. */
+  /** Set for the trigger that manual and API starts use in a workflow with several. */
   readonly isManual?: true;
-  /** What tells a trigger with this (unrendered) config apart from others of its type in the workflow; null: nothing has to. */
+  /** Distinguishes a trigger with this (unrendered) config from others of its type in the workflow; null: nothing has to. */
   addressOf?(config: JsonObject): string | null;
-  /** Of a trigger that asks for what it starts executions for. Its config has `interval_s` and `existing`. */
+  /** Set for a trigger that polls. Its config has `interval_s` and `existing`. */
   readonly polling?: PollingDefinition;
-  /** Of a trigger that stays connected to what it starts executions for. */
+  /** Set for a trigger that stays connected to its source. */
   readonly listening?: ListeningDefinition;
   readonly examples: readonly NodeExample[];
   /** Never called for triggers and loops. What takes long for large data is returned as {@link Work}. */

@@ -23,9 +23,9 @@ export interface Plan {
   readonly nodeIndexes: ReadonlyMap<string, number>;
   /** The top level. */
   readonly root: Scope;
-  /** Where a start begins that names no trigger: the manual one, else the first. */
+  /** The trigger of starts that name none: the manual one, else the first. */
   readonly trigger: PlanNode;
-  /** All of them, in the flow's order. An execution is started by one. */
+  /** All triggers, in the flow's order. An execution is started by one. */
   readonly triggers: readonly PlanNode[];
   readonly vars: JsonObject;
   readonly displayName: Template | null;
@@ -60,7 +60,7 @@ export interface Scope {
   readonly nodes: readonly PlanNode[];
   /** Nodes without incoming edges. */
   readonly entries: readonly PlanNode[];
-  /** Nodes nothing follows. */
+  /** Nodes without outgoing edges. */
   readonly sinks: readonly PlanNode[];
   /** Whether nothing in it, including the bodies of its loops, has external effects. */
   readonly isPure: boolean;
@@ -158,8 +158,7 @@ function buildPlan(
     return node?.kind === 'trigger' ? [node] : [];
   });
   const trigger = triggers.find(({ definition }) => definition.isManual === true) ?? triggers[0];
-  if (trigger === undefined || root === undefined)
-    throw new Error('a plan was made of a flow without a trigger');
+  if (trigger === undefined || root === undefined) throw new Error('a flow without a trigger was planned');
   const { settings } = flow;
   return {
     nodes,
@@ -226,7 +225,7 @@ function planNodes(flow: Flow, registry: NodeRegistry, configs: readonly Templat
     });
     scope.nodes = members.map((node, place): PlanNode => {
       const definition = registry(node.type);
-      if (definition === undefined) throw new Error('a plan was made of a flow with problems');
+      if (definition === undefined) throw new Error('a flow with problems was planned');
       const config = configs[positions.get(node.id) ?? -1] ?? { kind: 'constant', value: {} };
       const edges = edgesOf.get(node.id);
       const planned: Building<PlanNode> = {
@@ -361,16 +360,16 @@ export function displayNameOf(
     readonly nowMs?: number;
   },
 ): string {
-  const usual = `${workflowName} #${of.executionId}`;
-  if (plan === null || plan.displayName === null) return usual;
+  const fallback = `${workflowName} #${of.executionId}`;
+  if (plan === null || plan.displayName === null) return fallback;
   const scope = { ...of, vars: plan.vars, timezone: plan.timezone, nodeOutput: () => null };
   try {
     const name = render(plan.displayName, scope, 100_000);
     const text = storable(typeof name === 'string' ? name : JSON.stringify(name)).trim();
     return text === '' || text === 'null'
-      ? usual
+      ? fallback
       : Array.from(text).slice(0, MAX_DISPLAY_NAME_LENGTH).join('');
   } catch {
-    return usual;
+    return fallback;
   }
 }

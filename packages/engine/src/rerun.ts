@@ -27,8 +27,8 @@ export function recordsToKeep(
     if (record.status !== 'iteration_ended' && record.iteration === undefined)
       latest.set(record.nodeId, record);
   }
-  // Where it begins must have a record: if the trigger is gone, the rerun begins at the plan's own.
-  const isBegun = plan.triggers.some(
+  // Its trigger must have a record: if that trigger is gone, the rerun starts at the plan's own.
+  const hasStart = plan.triggers.some(
     (trigger) => latest.get(trigger.id)?.status === 'success' && !hasChanged(trigger, plan, former),
   );
   const again = plan.root.nodes.map(() => false);
@@ -37,7 +37,7 @@ export function recordsToKeep(
     const { id, incoming, place, scope } = node;
     const record = latest.get(id);
     const hasEnded = record?.status === 'success' || record?.status === 'skipped';
-    const isFirst = !isBegun && node === plan.trigger;
+    const isFirst = !hasStart && node === plan.trigger;
     const isWanted = id === from || isFirst || !hasEnded || hasChanged(node, plan, former);
     if (scope === plan.root && (isWanted || incoming.some((edge) => again[edge.source] === true))) {
       again[place] = true;
@@ -59,7 +59,7 @@ function hasChanged(node: PlanNode, plan: Plan, former: Plan): boolean {
   return canonicalJson(meaningOf(node, plan)) !== canonicalJson(meaningOf(before, former));
 }
 
-/** All that an output depends on, apart from other outputs. How often a node that succeeded may be tried doesn't matter any longer. */
+/** Everything that an output depends on, apart from other outputs. The retry policy of a node that succeeded no longer matters. */
 function meaningOf(node: PlanNode, plan: Plan): JsonValue {
   const { id, type, writtenConfig: config, incoming, scope, body } = node;
   const toSource = ({ source, handle }: PlanEdge): JsonValue => [scope.nodes[source]?.id ?? null, handle];

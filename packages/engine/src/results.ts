@@ -102,7 +102,7 @@ function isPutOff(result: AttemptResult | null | undefined): result is PutOff {
   return result?.kind === 'put_off';
 }
 
-/** It is made later, with the same number. */
+/** The attempt is made later, with the same number. */
 function putOffAttempt(state: ExecutionState, slot: Slot, { host, untilMs }: PutOff): void {
   const progress = progressOf(slot, state.nowMs);
   const wakeAtMs = Math.max(untilMs, state.nowMs);
@@ -167,7 +167,7 @@ export function succeed(
 
 /**
  * An attempt failed: it is retried, or the node fails, and its scope with it unless `on_error` prevents that.
- * @param run the attempt, if the node is a loop whose iterations had begun
+ * @param run the attempt, if the node is a loop whose iterations had started
  */
 export function failNode(
   state: ExecutionState,

@@ -95,7 +95,7 @@ class SchemaCheck {
       const reference = this.#references[next];
       if (reference !== undefined) this.#follow(reference);
     }
-    this.#findCircles();
+    this.#findCycles();
   }
 
   #add(pointer: string, fault: Message, isUnusable = false): void {
@@ -176,7 +176,7 @@ class SchemaCheck {
   }
 
   /** A cycle that doesn't descend into the value would be followed forever. */
-  #findCircles(): void {
+  #findCycles(): void {
     const finished = new Set<JsonValue>();
     for (const start of this.#steps.keys()) {
       if (finished.has(start)) continue;

@@ -2,12 +2,12 @@ import { canonicalJson, isJsonArray, type JsonValue, setOwn } from '@millrace/va
 import { stepsToRead } from '@millrace/values/work';
 
 /**
- * Limit of one check of a value by a schema. A step is about what looking at one keyword takes: 10,000 rows of five members with a schema take
- * 240,000. This is no setting, because it bounds how long the thread is held: a check can't be interrupted.
+ * Limit of one check of a value by a schema. A step is about the cost of looking at one keyword: 10,000 rows of five members with a schema take
+ * 240,000. This isn't a setting, because it bounds how long the thread is blocked: a check can't be interrupted.
  */
 export const MAX_SCHEMA_STEPS = 4_000_000;
 
-/** A value and a schema multiply: a list of thousands of values, a value with thousands of items. */
+/** The sizes of a value and its schema multiply: thousands of items, each compared with an enum of thousands. */
 export class TooManySchemaStepsError extends Error {}
 
 /** What is copied or searched per member of a keyword's own list is cheap, but grows with the square of their number. */

@@ -11,7 +11,7 @@ export interface SearchKey {
 /** How many keys a workflow may declare, and how long a name may be. */
 export const MAX_SEARCH_KEYS = 10;
 export const MAX_SEARCH_KEY_NAME_LENGTH = 40;
-/** Characters that are stored of a value: an index holds them. */
+/** Characters stored of a value: it has to fit into an index. */
 const MAX_VALUE_LENGTH = 200;
 const MAX_RENDERED_BYTES = 100_000;
 
@@ -52,7 +52,7 @@ function renderedValue(template: Template, scope: Parameters<typeof render>[1]):
   }
 }
 
-/** A value as it is stored; what is looked for is cut in the same way. */
+/** A value as it is stored; search terms are cut in the same way. */
 export function searchValueOf(text: string): string {
   return Array.from(storable(text).trim()).slice(0, MAX_VALUE_LENGTH).join('');
 }

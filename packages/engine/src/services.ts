@@ -185,7 +185,7 @@ export interface SqlService {
 export interface RedisOrder {
   /** Names and arguments, sent one after the other as they are. */
   readonly commands: readonly (readonly string[])[];
-  /** Instead of commands: keys that match a pattern. The answer is `{ keys, is_truncated }`. */
+  /** Instead of commands: keys that match a pattern. The reply is `{ keys, is_truncated }`. */
   readonly scan?: { readonly match: string; readonly limit: number };
   readonly isReadOnly: boolean;
   readonly timeoutMs: number;
@@ -193,7 +193,7 @@ export interface RedisOrder {
 
 export interface RedisService {
   /**
-   * @returns the server's answers in order; texts that aren't UTF-8 as `{ base64 }`
+   * @returns the server's replies in order; texts that aren't UTF-8 as `{ base64 }`
    * @throws ServiceError db_*
    */
   run(
@@ -210,14 +210,14 @@ export interface KafkaOrder {
     readonly key: string | null;
     readonly value: string | null;
     readonly headers: { readonly [name: string]: string };
-    /** Null: as the key decides. */
+    /** Null: chosen by the key. */
     readonly partition: number | null;
   }[];
   readonly timeoutMs: number;
 }
 
 export interface KafkaService {
-  /** @returns where each message is. @throws ServiceError kafka_*; kafka_outcome_unknown if some may have been stored */
+  /** @returns the position of each message. @throws ServiceError kafka_*; kafka_outcome_unknown if some may have been stored */
   send(
     credential: CredentialOf<'kafka'>,
     order: KafkaOrder,
@@ -270,7 +270,7 @@ export interface CodeService {
   run(
     code: {
       readonly language: CodeLanguage;
-      /** The body of a function of `input`, in JavaScript of an async one. */
+      /** The body of a function with the parameter `input`; in JavaScript, an async one. */
       readonly source: string;
       readonly input: JsonValue;
       readonly timeoutMs: number;
@@ -293,9 +293,9 @@ export interface HtmlField {
   readonly fields: readonly HtmlField[];
 }
 
-/** How XML and values become each other. */
+/** How XML maps to values and back. */
 export interface XmlNames {
-  /** Before the names of attributes. */
+  /** Prefix of attribute names. */
   readonly attributePrefix: string;
   /** The member for the text of an element that has attributes or children. */
   readonly textName: string;
@@ -306,13 +306,13 @@ export type Conversion =
   | { readonly kind: 'html_fields'; readonly fields: readonly HtmlField[]; readonly baseUrl: string | null }
   | { readonly kind: 'html_text'; readonly selector: string }
   | { readonly kind: 'html_to_markdown'; readonly selector: string; readonly baseUrl: string | null }
-  /** @param rawHtml HTML in the text is passed on, links of any kind too; only for text of the author's own */
+  /** @param rawHtml passes on HTML in the text, and links of any kind; only for the author's own text */
   | { readonly kind: 'markdown_to_html'; readonly rawHtml: boolean; readonly lineBreaks: boolean }
   | {
       readonly kind: 'xml_to_value';
       readonly names: XmlNames;
       readonly keepAttributes: boolean;
-      /** Without prefixes of namespaces. */
+      /** Whether namespace prefixes are dropped. */
       readonly localNames: boolean;
       /** Names of elements that are lists even if there is only one. */
       readonly lists: readonly string[];
@@ -330,7 +330,7 @@ export type Conversion =
 
 export interface DocumentService {
   /**
-   * Converts a document outside the main thread. Nothing that it refers to is read: no addresses, no entities.
+   * Converts a document outside the main thread. Nothing that it refers to is fetched: no URLs, no entities.
    * @throws ServiceError invalid_data, invalid_config, document_too_complex, document_timeout, document_memory, output_too_large
    */
   convert(

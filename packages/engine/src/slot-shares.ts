@@ -10,7 +10,7 @@ export interface SlotShares {
   readonly held: ReadonlyMap<number, number>;
   /** Percentage of all slots one organisation may hold when no other holds any: 1 to 100, which is no limit. */
   readonly largestPercent: number;
-  /** Organisations with a share of their own; {@link USUAL_SHARE} for those not listed. */
+  /** Organisations with a share of their own; {@link DEFAULT_SHARE} for those not listed. */
   readonly own?: ReadonlyMap<number, OrganisationShare>;
 }
 
@@ -18,11 +18,11 @@ export interface SlotShares {
 export interface OrganisationShare {
   /** Slots are shared in this proportion, and a turn is as many executions: 1 to 100. */
   readonly weight: number;
-  /** Percentage of all slots it may hold, whatever is free; rounded up, so that it always gets one; 0 while it is paused. */
+  /** Percentage of all slots it may hold, regardless of how many are free; rounded up, so that it always gets one; 0 while it is paused. */
   readonly capPercent: number;
 }
 
-export const USUAL_SHARE: OrganisationShare = { weight: 1, capPercent: 100 };
+export const DEFAULT_SHARE: OrganisationShare = { weight: 1, capPercent: 100 };
 
 /** Slots of one worker: those an organisation holds, those that are free, and all. */
 export interface SlotCounts {
@@ -35,7 +35,7 @@ export interface SlotCounts {
 export function mayHoldAnother(
   { held, free, all }: SlotCounts,
   largestPercent: number,
-  { weight, capPercent }: OrganisationShare = USUAL_SHARE,
+  { weight, capPercent }: OrganisationShare = DEFAULT_SHARE,
 ): boolean {
   return held * (100 - largestPercent) < weight * largestPercent * free && held * 100 < capPercent * all;
 }

@@ -1,4 +1,5 @@
 import type { JsonValue } from '@millrace/values/json';
+import { DirtyRecords, NOT_DIRTY } from './dirty-records.ts';
 import type { ExecutionError, NodeRecord, ShownRecord } from './execution.ts';
 import { skippedRecord } from './execution.ts';
 import {
@@ -16,7 +17,6 @@ import { recordBytes } from './record-bytes.ts';
 import { skipInside } from './summaries.ts';
 import { Timers } from './timers.ts';
 import { addTokens } from './tokens.ts';
-import { NOWHERE, Unstored } from './unstored.ts';
 
 /** The input for starting or resuming an execution. */
 export interface ExecutionInput {
@@ -78,7 +78,7 @@ export interface ExecutionState {
   readonly stalled: Set<LoopRun>;
   /** Iterations started in this step. */
   started: number;
-  /** Steps of rendering configs, in this step. */
+  /** What rendering configs has cost in this step. */
   rendered: number;
   /** Nodes whose code is running, and nodes that wait. */
   running: number;
@@ -91,7 +91,7 @@ export interface ExecutionState {
   bytes: number;
   /** Bytes of the outputs that are in memory: those of open iterations, and what loops have collected. */
   heldBytes: number;
-  readonly unstored: Unstored<Frame>;
+  readonly dirtyRecords: DirtyRecords<Frame>;
   /** Whether something must be stored before anything starts. */
   mustCheckpoint: boolean;
   readonly timers: Timers<Slot>;
@@ -129,7 +129,7 @@ export function newState(
     childAiTokens: 0,
     bytes: input.storedBytes ?? 0,
     heldBytes: 0,
-    unstored: new Unstored(),
+    dirtyRecords: new DirtyRecords(),
     mustCheckpoint: false,
     timers: new Timers(),
     armedAtMs: null,
@@ -138,14 +138,14 @@ export function newState(
   };
 }
 
-/** Replaces a node's record and updates the counts and the unstored records. Voids its timer. */
+/** Replaces a node's record and updates the counts and the dirty records. Voids its timer. */
 export function setRecord(state: ExecutionState, slot: Slot, record: ShownRecord): void {
   count(state, slot, -1);
   slot.timer = null;
   slot.resumed = null;
   slot.isResuming = false;
   // A record that is replaced before it was stored never will be.
-  if (slot.unstoredAt !== NOWHERE) state.bytes -= slot.bytes;
+  if (slot.dirtyIndex !== NOT_DIRTY) state.bytes -= slot.bytes;
   state.heldBytes -= slot.bytes;
   slot.record = record;
   slot.bytes = recordBytes(record);
@@ -153,8 +153,8 @@ export function setRecord(state: ExecutionState, slot: Slot, record: ShownRecord
   state.heldBytes += slot.bytes;
   // What happened inside a loop is stored before the loop's result; otherwise a reader couldn't distinguish its attempts.
   const { kind } = slot.node;
-  if (kind === 'loop') state.unstored.drop(slot);
-  state.unstored.add(slot);
+  if (kind === 'loop') state.dirtyRecords.drop(slot);
+  state.dirtyRecords.add(slot);
   // Pure nodes are recomputed after a crash, so nothing waits for their records to be stored.
   if (kind === 'effect' && record.status !== 'skipped') state.mustCheckpoint = true;
   count(state, slot, 1);
@@ -199,10 +199,10 @@ function count(state: ExecutionState, slot: Slot, by: 1 | -1): void {
   }
 }
 
-/** The unstored records, which count as stored from now on. */
+/** Removes and returns the dirty records, which count as stored from now on. */
 export function drainDirtyRecords(state: ExecutionState): NodeRecord[] {
   state.mustCheckpoint = false;
-  return state.unstored.take(markStored);
+  return state.dirtyRecords.take(markStored);
 }
 
 /**

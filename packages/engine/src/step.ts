@@ -53,7 +53,7 @@ export function* resumeWork(
   const state = newState(plan, input, atMs, startedBy(plan, records));
   const effects: Effect[] = [];
   keepSignals(state, signals);
-  // What a rerun keeps was stored by its start, which counts nothing.
+  // What a rerun keeps was stored by its start, without being counted.
   if (state.bytes === 0) for (const record of records) state.bytes += recordBytes(record);
   restore(state, records, effects);
   passTime(state, atMs, effects);
@@ -87,7 +87,7 @@ export function stepAll(state: ExecutionState, events: readonly StepEvent[]): St
 
 /**
  * {@link stepAll} in pieces, because configs are rendered with data of any size. The state may be read between two pieces, but takes no other
- * events before the step has ended; it is no more than the same state and events make it, however long the pauses are.
+ * events before the step has ended. How long the pauses are doesn't change the result.
  */
 export function* stepWork(state: ExecutionState, events: readonly StepEvent[]): Work<Step> {
   const effects: Effect[] = [];
@@ -157,8 +157,8 @@ function fireTimer(state: ExecutionState, slot: Slot, effects: Effect[]): void {
   }
 }
 
-/** After as many steps of rendering configs, what else is ready starts in the next step, which takes what has happened meanwhile. */
-const MAX_RENDERED = 100_000;
+/** Once rendering configs has cost this much, the other ready nodes start in the next step, which also takes the events since. */
+const MAX_RENDER_STEPS = 100_000;
 
 type Start = { readonly slot: Slot; readonly effect: Extract<Effect, { kind: 'start_node' }> };
 
@@ -190,7 +190,7 @@ function* startAll(state: ExecutionState, effects: Effect[]): Work<Start[]> {
     const { ready } = state;
     if (ready.length > 0) state.ready = [];
     let next = 0;
-    for (; next < ready.length && state.rendered <= MAX_RENDERED; next += 1) {
+    for (; next < ready.length && state.rendered <= MAX_RENDER_STEPS; next += 1) {
       const slot = ready[next] as Slot;
       if (state.phase.kind === 'running' && slot.frame.isOpen) {
         startNode(state, slot, yield* configWork(state, slot), starts, effects);
@@ -198,7 +198,7 @@ function* startAll(state: ExecutionState, effects: Effect[]): Work<Start[]> {
     }
     if (next < ready.length && state.phase.kind === 'running') state.ready.unshift(...ready.slice(next));
     settle(state, effects);
-  } while (state.ready.length > 0 && state.rendered <= MAX_RENDERED);
+  } while (state.ready.length > 0 && state.rendered <= MAX_RENDER_STEPS);
   return starts;
 }
 

@@ -47,7 +47,7 @@ export interface ClaimedExecution {
   readonly inputBytes?: number;
   /** Epoch milliseconds of the first start, by the store's clock. */
   readonly startedAtMs: number;
-  /** The id that it was started under in another instance; absent or null: its own. Whatever leaves the service goes on with it. */
+  /** Its id in the instance where it was started, which the outside world keeps seeing; absent or null: its own. */
   readonly startedAs?: number | null;
   /** What started it in a trace, as a `traceparent` header; absent or null if it begins one. */
   readonly traceparent?: string | null;
@@ -60,8 +60,8 @@ export interface ClaimedExecution {
   readonly signals: readonly StoredSignal[];
 }
 
-/** The id that templates, outputs and the keys of calls have of an execution: it stays, wherever the execution goes on. */
-export function knownId({ lease, startedAs }: Pick<ClaimedExecution, 'lease' | 'startedAs'>): number {
+/** An execution's id in templates, outputs and idempotency keys: it stays the same when the execution moves to another instance. */
+export function originalId({ lease, startedAs }: Pick<ClaimedExecution, 'lease' | 'startedAs'>): number {
   return startedAs ?? lease.executionId;
 }
 

@@ -1,12 +1,12 @@
+import { type DirtyRecords, dropRecord, looseRecord } from './dirty-records.ts';
 import type { ShownRecord } from './execution.ts';
 import { skippedRecord } from './execution.ts';
 import { type Frame, indexOf, type LoopRun, placeOf, type Summary } from './frames.ts';
 import type { PlanNode, Scope } from './plan.ts';
-import { dropRecord, looseRecord, type Unstored } from './unstored.ts';
 
 /** What summaries are added to. */
 interface Growing {
-  readonly unstored: Unstored<Frame>;
+  readonly dirtyRecords: DirtyRecords<Frame>;
   readonly nowMs: number;
   bytes: number;
 }
@@ -41,7 +41,7 @@ function lastRecords(run: LoopRun): ReadonlyMap<string, ShownRecord> {
   return lastFrame === null ? new Map() : recordsIn(lastFrame);
 }
 
-/** Whether an iteration ends its loop or the whole execution: it is shown, whatever its index is. */
+/** Whether an iteration ends its loop or the whole execution: then it is shown, regardless of its index. */
 export function endsMore({ isCollecting }: LoopRun, { failure, isBlamed }: Frame): boolean {
   return isBlamed || (failure !== null && !isCollecting);
 }
@@ -77,7 +77,7 @@ function putSummary(state: Growing, frame: Frame, record: ShownRecord): void {
   if (before !== undefined) dropRecord(state, before);
   const summary = summaryOf(record);
   frame.summaries.set(record.nodeId, summary);
-  state.unstored.add(summary);
+  state.dirtyRecords.add(summary);
   state.bytes += summary.bytes;
 }
 

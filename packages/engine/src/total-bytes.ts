@@ -7,7 +7,7 @@ import type { ExecutionState } from './state.ts';
 import type { Tokens } from './tokens.ts';
 
 /**
- * The failure of an output with which more would be stored for the execution than its limit allows; null if it fits. No other attempt and no
+ * The failure of an output that would exceed the limit of what is stored for the execution; null if it fits. Neither another attempt nor
  * `on_error` can help: every further output would be refused, too.
  * @param times how often it will be stored
  */
@@ -19,7 +19,7 @@ export function checkTotal(
   times = 1,
 ): Failure | null {
   const { maxExecutionBytes: max, maxOutputBytes } = state.input.limits;
-  // An output is hardly larger than that, so nearly always there is no need to measure it.
+  // Outputs are hardly ever larger, so measuring is rarely needed.
   if (state.bytes + times * maxOutputBytes <= max) return null;
   const bytes = jsonBytes(output, Number.POSITIVE_INFINITY);
   if (typeof bytes === 'number' && state.bytes + times * bytes <= max) return null;

@@ -13,8 +13,7 @@ export interface TriggerCall {
 }
 
 /**
- * The records that an execution starts with: that of its trigger, unless that is the one that starts without records begin at and it keeps
- * no more than the data.
+ * The records that an execution starts with: its trigger's, unless that is the plan's own trigger and keeps nothing but the data.
  */
 export function startRecords(
   plan: Plan,

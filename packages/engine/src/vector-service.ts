@@ -15,7 +15,7 @@ export interface VectorCollection {
   readonly dimension: number;
 }
 
-/** By member of the metadata, the values of which one must be there. Null is one that is absent. */
+/** By metadata member, the accepted values; null accepts an absent one. */
 export type VectorFilter = { readonly [member: string]: readonly JsonValue[] };
 
 export interface VectorMatch extends VectorItem {
@@ -29,11 +29,11 @@ export interface VectorService {
   describe(collection: string): Promise<VectorCollection | null>;
   /**
    * Gives items that are stored with the same text their metadata.
-   * @returns the keys of those: they need no new vector
+   * @returns their keys: these need no new vector
    */
   keep(collection: string, items: readonly VectorItem[]): Promise<ReadonlySet<string>>;
   /**
-   * Stores items by their keys, replacing those that are there, and makes the collection if need be.
+   * Stores items by their keys, replacing existing ones, and creates the collection if needed.
    * @throws ServiceError vectors_*, data_storage_full
    */
   put(

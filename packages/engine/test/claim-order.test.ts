@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { isTurnOfOldest } from '../src/index.ts';
 
-test('S22: one in ten claims takes the oldest, also of every second, third, tenth one', () => {
+test('S22: one in ten claims takes the oldest, even among every second, third or tenth claim', () => {
   for (const step of [1, 2, 3, 5, 7, 10, 11, 100]) {
     for (let start = 1; start <= step; start += Math.ceil(step / 5)) {
       const turns = Array.from({ length: 1_000 }, (_, index) => start + index * step).filter(isTurnOfOldest);

@@ -11,7 +11,7 @@ const file = (digit: number) => ({
   sha256: '',
 });
 
-test('files are found in order, each once, with the path to where it first stands', () => {
+test('files are found in order, each once, with the path to where it first occurs', () => {
   const value = { a: [1, null, { b: file(1) }, file(2)], c: { d: [[file(1)], file(3)] }, e: 'text' };
   expect(findFiles(value)).toEqual([
     { id: idOf(1), path: ['a', 2, 'b'] },

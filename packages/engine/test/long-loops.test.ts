@@ -20,9 +20,9 @@ describe('long loops', () => {
     for (let at = 0; at < items.length; at++) {
       const effects = drive.end(`a ${at}`, ok, { attempt: 1 });
       open += effects.length - 1;
-      most = Math.max(most, drive.state.unstored.size, drive.state.frames, open);
+      most = Math.max(most, drive.state.dirtyRecords.size, drive.state.frames, open);
     }
-    // A hundred iterations run; up to half of the unstored entries may be gaps.
+    // A hundred iterations run; up to half of the entries of dirty records may be gaps.
     expect(most).toBeLessThan(250);
     expect(drive.effects.filter(({ kind }) => kind !== 'start_node').map(({ kind }) => kind)).toEqual([
       'finish',
@@ -42,7 +42,7 @@ describe('long loops', () => {
     let most = 0;
     for (const at of some) {
       drive.end(`a ${at}`, ok, { attempt: 1 });
-      most = Math.max(most, drive.state.unstored.size, drive.state.frames);
+      most = Math.max(most, drive.state.dirtyRecords.size, drive.state.frames);
     }
     drive.end('p', ok);
     expect(most).toBeLessThan(10);

@@ -150,7 +150,7 @@ describe('rate', () => {
 });
 
 describe('debounce', () => {
-  it('H5: waits anew from each start, up to the longest wait after the first', () => {
+  it('H5: each start restarts the wait, up to the maximum after the first', () => {
     const wait = { waitMs: 10_000, maxWaitMs: 25_000 };
     expect(debouncedUntil(wait, 0, 0)).toBe(10 * SECOND_US);
     expect(debouncedUntil(wait, 0, 9 * SECOND_US)).toBe(19 * SECOND_US);

@@ -37,7 +37,7 @@ describe('limits of an execution', () => {
     expect(abbreviate(late.effects)).toEqual(['finish failed']);
   });
 
-  it('E31: nodes whose configs are much work are started step by step, in their order, before time passes', () => {
+  it('E31: nodes with expensive configs are started over several steps, in order, before time passes', () => {
     const items = Array.from({ length: 5_000 }, (_, n) => n);
     const busy = { ...effect, config: { sorted: '{{trigger.data | sort | length}}' } };
     const nodes = { a: busy, b: busy, c: busy, d: busy, e: effect };

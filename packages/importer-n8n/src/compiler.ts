@@ -42,15 +42,15 @@ const MAX_CHOICES = 15;
 /** Makes one list of lists, and of items among them; null stands for a branch that wasn't taken. */
 const FLATTEN = 'return input.lists.flat().filter((item) => item !== null);';
 
-/** Loops that connections back make. */
-export interface Rounds {
-  /** What arrives at a node with which a loop begins; what arrived at any other. */
+/** Loops formed by back edges. */
+export interface BackEdgeLoops {
+  /** What a node gets if a loop starts at it; otherwise, what arrived. */
   enter(node: N8nNode, arrival: Arrival): Arrival;
   /** What leaves a loop by an output; undefined for any other output. */
   exitBy(link: Pick<N8nLink, 'from' | 'output'>, inside: Out): Out | undefined;
 }
 
-const NO_ROUNDS: Rounds = { enter: (_node, arrival) => arrival, exitBy: () => undefined };
+const NO_LOOPS: BackEdgeLoops = { enter: (_node, arrival) => arrival, exitBy: () => undefined };
 
 /** What compiling one workflow of a file shares. */
 export interface Compilation {
@@ -78,7 +78,7 @@ export class Compiler {
   readonly #loops = new Map<string, Scope>();
   readonly guards: Guards;
   /** Set before anything is compiled. */
-  repeats: Rounds = NO_ROUNDS;
+  repeats: BackEdgeLoops = NO_LOOPS;
   readonly #markers = new Map<string, Out>();
   readonly #arrivals = new Map<string, Arrival>();
   readonly #finished = new Map<string, Out>();

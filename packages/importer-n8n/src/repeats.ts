@@ -1,28 +1,28 @@
 import { firstOf, type Ref, type Scope, template } from '@millrace/importer-kit/refs';
 import { message } from '@millrace/messages';
-import type { Arrival, Compiler, Out, Rounds } from './compiler.ts';
+import type { Arrival, BackEdgeLoops, Compiler, Out } from './compiler.ts';
 import type { Started } from './graph.ts';
 import type { N8nLink, N8nNode, N8nWorkflow } from './read.ts';
 
-/** Nodes that are run again because connections lead back to the first of them: polling, tries, pages. */
-interface Round {
+/** Nodes that run repeatedly because connections lead back to the first of them: polling, retries, pages. */
+interface BackEdgeLoop {
   readonly head: string;
   readonly backs: readonly N8nLink[];
-  /** Whether each item that arrives goes back or out: none ends inside. */
+  /** Whether each item that enters goes back or leaves: none ends inside. */
   readonly isComplete: boolean;
   /** Outputs that lead out, as {@link placeOf} names them. */
   readonly exits: ReadonlySet<string>;
 }
 
-/** A round with its loop. */
+/** A loop and the node that it becomes. */
 interface Opened {
-  readonly round: Round;
+  readonly loop: BackEdgeLoop;
   readonly scope: Scope;
   readonly id: string;
 }
 
-/** As often does a loop run at most: the original has no limit. */
-const MAX_ROUNDS = 1000;
+/** Limit of a loop's iterations; the original has none. */
+const MAX_ITERATIONS = 1000;
 
 const BACK = 'back';
 
@@ -30,29 +30,29 @@ function placeOf({ from, output }: Pick<N8nLink, 'from' | 'output'>): string {
   return `${from}\n${output}`;
 }
 
-/** The loops that connections back make, if they have one beginning, and each item either goes back or leaves. */
-function roundsOf(workflow: N8nWorkflow, started: Started): readonly Round[] {
+/** The loops that back edges form, if they have a single entry, and each item either goes back or leaves. */
+function loopsOf(workflow: N8nWorkflow, started: Started): readonly BackEdgeLoop[] {
   const incoming = Map.groupBy(started.links, ({ to }) => to);
   const outgoing = Map.groupBy([...started.links, ...started.cycles, ...started.returns], ({ from }) => from);
   const taken = new Set<string>();
-  const rounds: Round[] = [];
+  const loops: BackEdgeLoop[] = [];
   for (const [head, backs] of Map.groupBy(started.cycles, ({ to }) => to)) {
     const body = bodyOf(head, backs, incoming, workflow);
     if (body === null || [...body].some((name) => taken.has(name))) continue;
-    const round = closed(
+    const loop = closed(
       head,
       backs,
       [...body].flatMap((name) => workflow.nodes.get(name) ?? []),
       outgoing,
     );
-    if (round === null) continue;
+    if (loop === null) continue;
     for (const name of body) taken.add(name);
-    rounds.push(round);
+    loops.push(loop);
   }
-  return rounds;
+  return loops;
 }
 
-/** What lies between the head and the ends of the connections back; null if it is entered elsewhere. */
+/** What lies between the head and the sources of its back edges; null if it is entered elsewhere. */
 function bodyOf(
   head: string,
   backs: readonly N8nLink[],
@@ -73,7 +73,7 @@ function bodyOf(
   return isPlain && backs.every(({ input }) => input === 0) ? body : null;
 }
 
-/** Nodes that send an item one way. With all matches, a Switch sends it several. */
+/** Nodes that send an item to a single output. A Switch with all matches sends it to several. */
 function isRouter({ kind, raw, parameters }: N8nNode): boolean {
   if (kind === 'switch')
     return JSON.stringify(parameters.options ?? {}).includes('allMatchingOutputs') === false;
@@ -85,7 +85,7 @@ function closed(
   backs: readonly N8nLink[],
   nodes: readonly N8nNode[],
   outgoing: ReadonlyMap<string, readonly N8nLink[]>,
-): Round | null {
+): BackEdgeLoop | null {
   const body = new Set(nodes.map(({ name }) => name));
   const exits = new Set<string>();
   let isComplete = true;
@@ -102,30 +102,30 @@ function closed(
     }
     if (isRouter(node) && (node.kind !== 'if' || outputs.size !== 2)) isComplete = false;
   }
-  // It would run for ever.
+  // It would run forever.
   if (!nodes.some(isRouter)) return null;
   return { head, backs, exits, isComplete: isComplete && exits.size === 1 };
 }
 
-/** The loops of one workflow that connections back make. */
-export class Repeats implements Rounds {
+/** The loops that back edges form in one workflow. */
+export class Repeats implements BackEdgeLoops {
   readonly #compiler: Compiler;
-  readonly #rounds: ReadonlyMap<string, Round>;
-  readonly #byExit = new Map<string, Round>();
+  readonly #loops: ReadonlyMap<string, BackEdgeLoop>;
+  readonly #byExit = new Map<string, BackEdgeLoop>();
   readonly #opened = new Map<string, Opened>();
   readonly #exits = new Map<string, Out>();
 
   constructor(compiler: Compiler) {
     this.#compiler = compiler;
-    const rounds = roundsOf(compiler.workflow, compiler.started);
-    this.#rounds = new Map(rounds.map((round) => [round.head, round]));
-    for (const round of rounds) for (const exit of round.exits) this.#byExit.set(exit, round);
+    const loops = loopsOf(compiler.workflow, compiler.started);
+    this.#loops = new Map(loops.map((loop) => [loop.head, loop]));
+    for (const loop of loops) for (const exit of loop.exits) this.#byExit.set(exit, loop);
   }
 
-  /** Opens the loop that begins with a node: what arrives there is what arrived from outside, and then what comes back. */
+  /** Opens the loop that starts at a node, which gets what arrives from outside, then what comes back. */
   enter(node: N8nNode, arrival: Arrival): Arrival {
-    const round = this.#rounds.get(node.name);
-    if (round === undefined) return arrival;
+    const loop = this.#loops.get(node.name);
+    if (loop === undefined) return arrival;
     const compiler = this.#compiler;
     const isMany = arrival.ref.kind === 'many';
     const around = isMany ? compiler.openLoop(node, arrival) : arrival.ref.scope;
@@ -133,7 +133,7 @@ export class Repeats implements Rounds {
     const id = compiler.add(node, {
       type: 'core.repeat',
       label: `Repeat: ${node.name}`,
-      config: { until: [], max_iterations: MAX_ROUNDS },
+      config: { until: [], max_iterations: MAX_ITERATIONS },
       scope: around,
       after: isMany ? [] : arrival.exits,
       position: { x: node.position.x - 120, y: node.position.y },
@@ -149,20 +149,20 @@ export class Repeats implements Rounds {
       scope,
       after: [],
     });
-    this.#opened.set(round.head, { round, scope, id });
+    this.#opened.set(loop.head, { loop, scope, id });
     return {
       ref: { kind: 'one', path: `nodes.${input}.output.result`, scope, owner: input },
       exits: [{ id: input, handle: 'out' }],
     };
   }
 
-  /** What leaves a loop by an output, after its last round; undefined for any other output. */
+  /** What leaves a loop by an output, after its last iteration; undefined for any other output. */
   exitBy(link: Pick<N8nLink, 'from' | 'output'>, inside: Out): Out | undefined {
     const place = placeOf(link);
-    const round = this.#byExit.get(place);
-    const opened = round === undefined ? undefined : this.#opened.get(round.head);
+    const loop = this.#byExit.get(place);
+    const opened = loop === undefined ? undefined : this.#opened.get(loop.head);
     const node = this.#compiler.workflow.nodes.get(link.from);
-    if (round === undefined || opened === undefined || node === undefined) return undefined;
+    if (loop === undefined || opened === undefined || node === undefined) return undefined;
     const known = this.#exits.get(place);
     if (known !== undefined) return known;
     const compiler = this.#compiler;
@@ -170,7 +170,7 @@ export class Repeats implements Rounds {
     const parent = scope.parent ?? scope;
     const within = compiler.leave(node, inside, scope);
     const left = compiler.leave(node, within, parent);
-    const out = round.isComplete ? left : { ...left, exit: this.#ifLeft(node, within, id, parent) };
+    const out = loop.isComplete ? left : { ...left, exit: this.#ifLeft(node, within, id, parent) };
     this.#exits.set(place, out);
     return out;
   }
@@ -196,19 +196,19 @@ export class Repeats implements Rounds {
     return { id, handle: 'true' };
   }
 
-  /** Ends each loop whose nodes are made: with a round after which nothing goes back. */
+  /** Completes each loop whose nodes exist: it ends after an iteration from which nothing goes back. */
   close(): void {
-    for (const { round, scope, id } of this.#opened.values()) this.#close(round, scope, id);
+    for (const { loop, scope, id } of this.#opened.values()) this.#close(loop, scope, id);
   }
 
-  #close({ backs, head }: Round, scope: Scope, id: string): void {
+  #close({ backs, head }: BackEdgeLoop, scope: Scope, id: string): void {
     const compiler = this.#compiler;
     const agains = backs.flatMap((link) => {
       const node = compiler.workflow.nodes.get(link.from);
       const out = compiler.outOf(link);
       if (node === undefined || out === undefined) return [];
       const inside = compiler.leave(node, out, scope);
-      compiler.approximate(node, message('import.repeats', { node: head, max: MAX_ROUNDS }));
+      compiler.approximate(node, message('import.repeats', { node: head, max: MAX_ITERATIONS }));
       const item =
         inside.ref.kind === 'many'
           ? template(`${inside.ref.path} | first`)
@@ -236,7 +236,7 @@ export class Repeats implements Rounds {
     );
   }
 
-  /** Whether a connection back has become a loop. */
+  /** Whether a back edge has become a loop. */
   has({ to }: N8nLink): boolean {
     return this.#opened.has(to);
   }

@@ -20,14 +20,14 @@ import {
 } from './protocol/request.ts';
 import { type Login, SaslError, type SaslMechanism, signIn } from './sasl.ts';
 
-/** Largest answer that has messages; brokers give a whole batch even if it is larger than what was asked for. */
+/** Limit of a response with messages; brokers send a whole batch even if it is larger than requested. */
 export const MAX_FETCH_BYTES = 8 * 1024 * 1024;
-/** Largest answer of any other kind. */
-const MAX_ANSWER_BYTES = 1024 * 1024;
-/** Answers up to here are kept without waiting for others. */
+/** Limit of any other response. */
+const MAX_RESPONSE_BYTES = 1024 * 1024;
+/** Responses up to this size are read at once, larger ones one at a time. */
 const SMALL_BYTES = 64 * 1024;
-/** Until an answer is there, besides the time that its broker is asked to wait. */
-export const ANSWER_MS = 20_000;
+/** Timeout of a response, in addition to the time that the broker is asked to wait. */
+export const RESPONSE_MS = 20_000;
 const CLIENT_ID = 'millrace';
 
 /** How brokers are reached, for whatever a credential is used for. */
@@ -47,9 +47,9 @@ export interface Tokens {
 interface Pending {
   readonly id: number;
   readonly maxBytes: number;
-  /** Large answers wait here before they are read. */
+  /** Large responses wait here before they are read. */
   readonly gate: Gate | null;
-  readonly resolve: (answer: Reply) => void;
+  readonly resolve: (reply: Reply) => void;
   readonly reject: (error: Error) => void;
   readonly timeoutMs: number;
   timer: NodeJS.Timeout;
@@ -60,13 +60,13 @@ interface Reply {
   readonly release: () => void;
 }
 
-/** What an answer says. Whoever has used it releases it, so that the next large one may be read. */
-export interface Held<Answer> {
-  readonly answer: Answer;
+/** A parsed response. Release it once it is used, so that the next large one can be read. */
+export interface BufferedResponse<Result> {
+  readonly response: Result;
   readonly release: () => void;
 }
 
-/** A connection to one broker, which answers requests in their order. */
+/** A connection to one broker, which responds to requests in order. */
 export class BrokerConnection {
   readonly where: string;
   readonly #socket: Socket;
@@ -74,7 +74,7 @@ export class BrokerConnection {
   readonly #pending: Pending[] = [];
   #pieces: Buffer[] = [];
   #length = 0;
-  /** Of the answer that arrives. */
+  /** Of the response that is arriving. */
   #size: number | null = null;
   #isAtGate = false;
   #release: () => void = () => undefined;
@@ -95,7 +95,7 @@ export class BrokerConnection {
   }
 
   /**
-   * Connects, asks for what the broker speaks, and signs in.
+   * Connects, negotiates versions, and signs in.
    * @throws ServiceError kafka_*, HttpClientError of a broker that may not be reached
    */
   static async open(
@@ -132,7 +132,7 @@ export class BrokerConnection {
     return this.#ended !== null;
   }
 
-  /** The version in which both sides speak of this. @throws ServiceError kafka_unsupported */
+  /** The version of this API that both sides use. @throws ServiceError kafka_unsupported */
   version(api: ApiName): number {
     const version = commonVersion(api, this.#versions);
     if (version !== null) return version;
@@ -143,18 +143,22 @@ export class BrokerConnection {
   }
 
   /** @throws ServiceError kafka_connection_failed */
-  async call<Answer>(request: Request<Answer>, waitMs = 0, maxBytes = MAX_ANSWER_BYTES): Promise<Answer> {
-    const { answer, release } = await this.#send(request, { waitMs, maxBytes, gate: null });
+  async call<Result>(request: Request<Result>, waitMs = 0, maxBytes = MAX_RESPONSE_BYTES): Promise<Result> {
+    const { response, release } = await this.#send(request, { waitMs, maxBytes, gate: null });
     release();
-    return answer;
+    return response;
   }
 
   /**
-   * Asks for messages.
-   * @param gate where large answers wait before they are read
+   * Fetches messages.
+   * @param gate where large responses wait before they are read
    * @throws ServiceError kafka_connection_failed
    */
-  async fetch<Answer>(request: Request<Answer>, waitMs: number, gate: Gate): Promise<Held<Answer>> {
+  async fetch<Result>(
+    request: Request<Result>,
+    waitMs: number,
+    gate: Gate,
+  ): Promise<BufferedResponse<Result>> {
     return await this.#send(request, { waitMs, maxBytes: MAX_FETCH_BYTES, gate });
   }
 
@@ -162,14 +166,14 @@ export class BrokerConnection {
     this.#end(new Error('the connection was closed'));
   }
 
-  async #send<Answer>(
-    { api, version, write, read }: Request<Answer>,
+  async #send<Result>(
+    { api, version, write, read }: Request<Result>,
     {
       waitMs,
       maxBytes,
       gate,
     }: { readonly waitMs: number; readonly maxBytes: number; readonly gate: Gate | null },
-  ): Promise<Held<Answer>> {
+  ): Promise<BufferedResponse<Result>> {
     if (this.#ended !== null) throw connectionFailed(this.where, this.#ended);
     this.#id = (this.#id + 1) % 0x7fffffff;
     const id = this.#id;
@@ -177,12 +181,12 @@ export class BrokerConnection {
     write(writer);
     const content = writer.result();
     const { promise, resolve, reject } = Promise.withResolvers<Reply>();
-    const timeoutMs = waitMs + ANSWER_MS;
+    const timeoutMs = waitMs + RESPONSE_MS;
     this.#pending.push({ id, maxBytes, gate, resolve, reject, timeoutMs, timer: this.#limit(timeoutMs) });
     this.#socket.write(Buffer.concat([new ByteWriter().int32(content.byteLength).result(), content]));
     const { body, release } = await promise;
     try {
-      return { answer: read(new ByteReader(body)), release };
+      return { response: read(new ByteReader(body)), release };
     } catch (error) {
       release();
       this.#end(error instanceof Error ? error : new Error(String(error)));
@@ -194,7 +198,7 @@ export class BrokerConnection {
     return setTimeout(() => this.#end(new Error('the broker does not answer')), timeoutMs).unref();
   }
 
-  /** Takes whole answers from what has arrived. */
+  /** Takes whole responses from what has arrived. */
   #read(): void {
     try {
       while (!this.#isAtGate && this.#ended === null && this.#readOne()) {

@@ -1,4 +1,4 @@
-import type { Held } from './broker.ts';
+import type { BufferedResponse } from './broker.ts';
 import { KafkaProtocolError } from './bytes.ts';
 import type { KafkaCluster, Leaders } from './cluster.ts';
 import { CODE, check, connectionFailed } from './errors.ts';
@@ -15,13 +15,13 @@ export interface ConsumerOptions {
   readonly instanceId: string;
   /** Names, and patterns that begin with `^`. */
   readonly topics: readonly string[];
-  /** Where partitions are begun of which the group has read nothing. */
+  /** Where reading starts in partitions that the group hasn't read before. */
   readonly existing: 'skip' | 'start';
-  /** Partitions that each topic had before: those that were added since are read from their beginning. */
+  /** Number of partitions that each topic had before: those added since are read from their beginning. */
   readonly known: ReadonlyMap<string, number>;
-  /** Whether these are all topics that the patterns matched then, so that others were made since: those are read from their beginning, too. */
+  /** Whether `known` has every topic that the patterns matched then: any other was created since and is read from its beginning. */
   readonly isKnownWhole?: boolean;
-  /** Between looks for topics and partitions that were added. Default: a minute. */
+  /** Interval between checks for added topics and partitions. Default: a minute. */
   readonly lookMs?: number;
 }
 
@@ -35,7 +35,7 @@ const WAIT_MS = 2_000;
 const FETCH_BYTES = 1024 * 1024;
 const PARTITION_BYTES = 256 * 1024;
 const LOOK_MS = 60_000;
-/** Until the next look, where a topic is gone. */
+/** Until the next check once a topic is gone. */
 const LEFT_MS = 1_000;
 
 /** Messages of one partition, as they were fetched. */
@@ -45,15 +45,15 @@ interface Part {
   readonly steps: AsyncGenerator<Step>;
 }
 
-/** What one broker gave, until all of it was taken. */
+/** A response of one broker, until all of it was taken. */
 interface Response {
   readonly parts: Part[];
   readonly release: () => void;
 }
 
 /**
- * Reads topics as a member of a group. Messages are fetched only when they are asked for, and one large answer at a time is kept; heartbeats go
- * on meanwhile. Any fault of a broker ends it: the next one begins where the group's offsets are.
+ * Reads topics as a member of a group. Messages are fetched only on demand, and one large response at a time is kept; heartbeats continue
+ * meanwhile. Any error of a broker ends the consumer: the next one starts at the group's offsets.
  */
 export class KafkaConsumer {
   readonly #cluster: KafkaCluster;
@@ -61,20 +61,20 @@ export class KafkaConsumer {
   readonly #gate = new Gate();
   readonly #member: GroupMember;
   readonly #choice: TopicChoice;
-  /** As in the options, and then as of the last time that the group was joined. */
+  /** As in the options, then as of the last time the group was joined. */
   #known: ReadonlyMap<string, number>;
   #isKnownWhole: boolean;
   #leaders: Leaders = new Map();
   #counts = '';
   #lookAt = 0;
-  /** Next offsets of what is assigned. */
+  /** Next offsets of the assigned partitions. */
   #positions = new Map<string, Map<number, number>>();
-  /** Of what was given out since the last commit. */
+  /** Offsets of what was returned since the last commit. */
   #uncommitted = new Map<string, Map<number, number>>();
-  /** Brokers that were asked and have not answered. */
+  /** Brokers with a request in flight. */
   readonly #asked = new Set<number>();
   #responses: Response[] = [];
-  /** Changes with each assignment: what was asked for before is thrown away. */
+  /** Changes with each assignment: responses to earlier requests are discarded. */
   #round = 0;
   #failure: Error | null = null;
   #wake: (() => void) | null = null;
@@ -94,7 +94,7 @@ export class KafkaConsumer {
   }
 
   /**
-   * Joins the group, and begins where it stopped.
+   * Joins the group and starts at its offsets.
    * @throws ServiceError kafka_*, HttpClientError
    */
   static async open(cluster: KafkaCluster, options: ConsumerOptions): Promise<KafkaConsumer> {
@@ -119,7 +119,7 @@ export class KafkaConsumer {
   }
 
   /**
-   * Waits for messages. What was given out before has to be committed first.
+   * Waits for messages. What was returned before has to be committed first.
    * @param maxBytes of their keys, values and headers; one may be larger
    * @returns nothing if topics or partitions were added or are gone
    * @throws ServiceError kafka_*, HttpClientError
@@ -170,7 +170,7 @@ export class KafkaConsumer {
         else put(wanted, { topic, partition, offset: this.#beginningOf(topic, partition) });
       }
     }
-    // What was given out and is somebody else's now must not be committed over what they have done.
+    // What was returned for partitions that another member has now must not be committed over its progress.
     for (const [topic, partitions] of this.#uncommitted) {
       for (const partition of partitions.keys()) {
         if (assigned.get(topic)?.includes(partition) !== true) partitions.delete(partition);
@@ -181,7 +181,7 @@ export class KafkaConsumer {
     this.#isKnownWhole = true;
   }
 
-  /** Where to begin is kept at once: what is sent before the first message was started would else be missed after a failure. */
+  /** Commits the starting offsets at once: otherwise, what is sent before the first message was started would be missed after a failure. */
   async #begin(wanted: Offsets): Promise<void> {
     if (wanted.size === 0) return;
     const found = await this.#list(wanted);
@@ -209,7 +209,7 @@ export class KafkaConsumer {
     this.#lookAt = performance.now() + (this.#options.lookMs ?? LOOK_MS);
   }
 
-  /** Asks each leader that has nothing to answer yet for the partitions that it leads. */
+  /** Fetches from each leader without a request in flight, for the partitions that it leads. */
   #ask(): void {
     for (const [leader, offsets] of this.#byLeader(this.#positions)) {
       if (this.#asked.has(leader)) continue;
@@ -237,9 +237,9 @@ export class KafkaConsumer {
       const broker = await this.#cluster.broker(leader);
       const limits = { waitMs: WAIT_MS, maxBytes: FETCH_BYTES, partitionBytes: PARTITION_BYTES };
       const request = fetchMessages(broker.version('fetch'), offsets, limits);
-      const held = await broker.fetch(request, WAIT_MS, this.#gate);
-      if (round === this.#round) this.#keep(held, broker.where);
-      else held.release();
+      const fetched = await broker.fetch(request, WAIT_MS, this.#gate);
+      if (round === this.#round) this.#keep(fetched, broker.where);
+      else fetched.release();
     } catch (error) {
       if (round === this.#round) this.#failure ??= error instanceof Error ? error : new Error(String(error));
     } finally {
@@ -249,12 +249,12 @@ export class KafkaConsumer {
   }
 
   #keep(
-    { answer, release }: Held<{ error: number; partitions: readonly FetchedPartition[] }>,
+    { response, release }: BufferedResponse<{ error: number; partitions: readonly FetchedPartition[] }>,
     where: string,
   ): void {
     try {
-      check(answer.error, { where, subject: this.#options.group });
-      const parts = answer.partitions.flatMap((each) => this.#partOf(each, where));
+      check(response.error, { where, subject: this.#options.group });
+      const parts = response.partitions.flatMap((each) => this.#partOf(each, where));
       if (parts.length > 0) this.#responses.push({ parts, release });
       else release();
     } catch (error) {
@@ -267,7 +267,7 @@ export class KafkaConsumer {
     const from = this.#positions.get(topic)?.get(partition);
     if (from === undefined) return [];
     if (error === CODE.offsetOutOfRange) {
-      // Where to go on is found when it is this one's turn.
+      // Where to continue is looked up when it is this one's turn.
       return [{ topic, partition, steps: this.#searched(topic, partition, from) }];
     }
     if (error === CODE.unknownTopic && !this.#choice.names.includes(topic)) return this.#leave(topic);
@@ -276,7 +276,7 @@ export class KafkaConsumer {
     return [{ topic, partition, steps: readRecords(records, from, aborted) }];
   }
 
-  /** A topic that a pattern found is gone: joins without it, or with it if brokers still list it then. */
+  /** A topic that a pattern found is gone: rejoins without it, or with it if brokers still list it then. */
   #leave(topic: string): Part[] {
     this.#positions.delete(topic);
     this.#counts = '';
@@ -284,7 +284,7 @@ export class KafkaConsumer {
     return [];
   }
 
-  /** What was to be read is gone: goes on with the nearest that there is. */
+  /** The offset to be read is gone: continues with the nearest one. */
   async *#searched(topic: string, partition: number, from: number): AsyncGenerator<Step> {
     const at = async (time: number): Promise<number> => {
       const found = await this.#list(new Map([[topic, new Map([[partition, time]])]]));
@@ -358,7 +358,7 @@ export class KafkaConsumer {
     if (!this.#isDue) {
       const { promise, resolve } = Promise.withResolvers<void>();
       this.#wake = resolve;
-      // Without a partition no broker answers, and new ones would go unnoticed.
+      // Without partitions, no response would arrive, and new partitions would go unnoticed.
       const timer = setTimeout(resolve, Math.max(0, this.#lookAt - performance.now())).unref();
       await promise;
       clearTimeout(timer);

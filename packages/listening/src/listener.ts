@@ -1,6 +1,6 @@
 import type { ClaimedPoll } from '@millrace/polling/store';
 import { Meters } from '@millrace/runtime/meters/meters';
-import { createTriggerRounds, type TriggerRounds } from '@millrace/runtime/trigger-rounds';
+import { createTriggerLoop, type TriggerLoop } from '@millrace/runtime/trigger-loop';
 import { listen, type SessionDeps } from './session.ts';
 import { claimListener, keyOf, listWaiting, readUntilClaimable, renewListeners } from './store.ts';
 
@@ -15,27 +15,27 @@ export interface ListenerLimits {
   readonly connections: number;
   /** Connections of one organisation in this process. */
   readonly ofOrganisation: number;
-  /** A connection that has lasted for so long gives way to one that waits. */
+  /** After this, a connection may be closed in favour of one that waits. */
   readonly turnMs: number;
 }
 
 const LIMITS: ListenerLimits = { connections: 200, ofOrganisation: 25, turnMs: 60_000 };
 
-/** A dead process is replaced after this. */
+/** Another process takes over from a dead one after this. */
 const LEASE_MS = 30_000;
 const RENEW_MS = 5_000;
-/** Longest sleep of a process that keeps no connection, in case a notification is lost. */
+/** Longest sleep of a process without connections, in case a notification is lost. */
 const IDLE_MS = 60_000;
-/** Connections end when their leases couldn't be renewed for so long: another process is about to take over. */
+/** Connections are closed once their leases couldn't be renewed for this long: another process is about to take over. */
 const LOST_MS = 25_000;
-/** Between two rounds, however often this is woken. */
+/** Minimum pause between two rounds. */
 const ROUND_MS = 250;
 
-/** Keeps the connections of listening triggers. Any number of processes may do so on one database: each connection is kept by one of them. */
+/** Keeps the connections of listening triggers open. Any number of processes may share a database: each connection belongs to one of them. */
 export interface Listener {
-  /** Starts to listen. @throws DatabaseUnavailableError if the database is currently unavailable */
+  /** Starts listening. @throws DatabaseUnavailableError if the database is currently unavailable */
   start(): Promise<void>;
-  /** Closes all connections, whose claims are given back. Safe to call twice. */
+  /** Closes all connections and releases their claims. Safe to call twice. */
   stop(): Promise<void>;
 }
 
@@ -43,79 +43,80 @@ export function createListener(deps: ListenerDeps): Listener {
   return new PgListener(deps);
 }
 
-interface Held {
+interface OpenConnection {
   readonly claimed: ClaimedPoll;
-  readonly ending: AbortController;
-  readonly since: number;
-  readonly ended: Promise<void>;
+  readonly controller: AbortController;
+  readonly openedAt: number;
+  readonly closed: Promise<void>;
 }
 
 class PgListener implements Listener {
   readonly #deps: ListenerDeps;
   readonly #limits: ListenerLimits;
   readonly #meters: Meters;
-  readonly #rounds: TriggerRounds;
+  readonly #loop: TriggerLoop;
   /** By trigger. */
-  readonly #held = new Map<string, Held>();
+  readonly #connections = new Map<string, OpenConnection>();
   #renewedAt = 0;
 
   constructor(deps: ListenerDeps) {
     this.#deps = deps;
     this.#limits = { ...LIMITS, ...deps.limits };
     this.#meters = deps.meters ?? new Meters();
-    this.#rounds = createTriggerRounds({
+    this.#loop = createTriggerLoop({
       db: deps.db,
       round: async () => Math.max(await this.#round(), ROUND_MS),
       onFailure: (error) => {
-        deps.log.warn({ err: error }, 'could not look after listening triggers; retrying');
+        deps.log.warn({ err: error }, 'could not check listening triggers; retrying');
         this.#endLost();
       },
     });
   }
 
   start(): Promise<void> {
-    return this.#rounds.start();
+    return this.#loop.start();
   }
 
   async stop(): Promise<void> {
-    await this.#rounds.stop();
-    for (const { ending } of this.#held.values()) ending.abort();
-    await Promise.all([...this.#held.values()].map(({ ended }) => ended));
+    await this.#loop.stop();
+    const connections = [...this.#connections.values()];
+    for (const { controller } of connections) controller.abort();
+    await Promise.all(connections.map(({ closed }) => closed));
   }
 
   /** @returns the milliseconds until the next one */
   async #round(): Promise<number> {
     await this.#renew();
     await this.#connectDue();
-    await this.#giveTurns();
-    const longestMs = this.#held.size > 0 ? RENEW_MS : IDLE_MS;
+    await this.#makeRoom();
+    const longestMs = this.#connections.size > 0 ? RENEW_MS : IDLE_MS;
     const untilDueMs = (await readUntilClaimable(this.#deps.db)) ?? longestMs;
-    // What can't be claimed now waits for its turn.
+    // What is due but can't be claimed waits for a free connection.
     return untilDueMs <= 0 ? RENEW_MS : Math.ceil(Math.min(untilDueMs, longestMs));
   }
 
-  /** Also finds the connections that have to end: of workflows that were changed or deactivated, or whose claim was lost. */
+  /** Also closes the connections whose workflow was changed or deactivated, or whose claim was lost. */
   async #renew(): Promise<void> {
-    const held = [...this.#held.values()];
+    const connections = [...this.#connections.values()];
     const startedAt = performance.now();
-    if (held.length > 0) {
+    if (connections.length > 0) {
       const kept = await renewListeners(
         this.#deps.db,
-        held.map(({ claimed }) => claimed),
+        connections.map(({ claimed }) => claimed),
         LEASE_MS,
       );
-      for (const { claimed, ending } of held) if (!kept.has(keyOf(claimed))) ending.abort();
+      for (const { claimed, controller } of connections) if (!kept.has(keyOf(claimed))) controller.abort();
     }
     this.#renewedAt = startedAt;
   }
 
   #endLost(): void {
     if (performance.now() - this.#renewedAt < LOST_MS) return;
-    for (const { ending } of this.#held.values()) ending.abort();
+    for (const { controller } of this.#connections.values()) controller.abort();
   }
 
   async #connectDue(): Promise<void> {
-    while (this.#held.size < this.#limits.connections && !this.#rounds.stopping.aborted) {
+    while (this.#connections.size < this.#limits.connections && !this.#loop.stopping.aborted) {
       const counts = this.#counts();
       const full = [...counts].filter(([, count]) => count >= this.#limits.ofOrganisation).map(([id]) => id);
       const claimed = await claimListener(this.#deps.db, counts, full, LEASE_MS);
@@ -124,54 +125,54 @@ class PgListener implements Listener {
     }
   }
 
-  /** Ends the oldest connection that another one waits for: of an organisation that has its share, or of the one that has the most. */
-  async #giveTurns(): Promise<void> {
+  /** Closes the oldest connection of an organisation at its limit, or of the one with the most, if another trigger waits for it. */
+  async #makeRoom(): Promise<void> {
     const { connections, ofOrganisation, turnMs } = this.#limits;
     const counts = this.#counts();
-    if (this.#held.size < connections && Math.max(0, ...counts.values()) < ofOrganisation) return;
+    if (this.#connections.size < connections && Math.max(0, ...counts.values()) < ofOrganisation) return;
     const now = performance.now();
-    const endOldestOf = (id: number): void => {
-      const [oldest] = [...this.#held.values()]
-        .filter(({ claimed, ending }) => claimed.organisation_id === id && !ending.signal.aborted)
-        .toSorted((a, b) => a.since - b.since);
-      if (oldest !== undefined && now - oldest.since >= turnMs) oldest.ending.abort();
+    const closeOldestOf = (id: number): void => {
+      const [oldest] = [...this.#connections.values()]
+        .filter(({ claimed, controller }) => claimed.organisation_id === id && !controller.signal.aborted)
+        .toSorted((a, b) => a.openedAt - b.openedAt);
+      if (oldest !== undefined && now - oldest.openedAt >= turnMs) oldest.controller.abort();
     };
     for (const waiting of await listWaiting(this.#deps.db)) {
       const own = counts.get(waiting) ?? 0;
       const [busiest] = [...counts].toSorted(([, a], [, b]) => b - a);
-      if (own >= ofOrganisation) endOldestOf(waiting);
-      else if (this.#held.size >= connections && busiest !== undefined) {
-        return endOldestOf(busiest[1] > own ? busiest[0] : waiting);
+      if (own >= ofOrganisation) closeOldestOf(waiting);
+      else if (this.#connections.size >= connections && busiest !== undefined) {
+        return closeOldestOf(busiest[1] > own ? busiest[0] : waiting);
       }
     }
   }
 
   #counts(): Map<number, number> {
     const counts = new Map<number, number>();
-    for (const { claimed } of this.#held.values()) {
+    for (const { claimed } of this.#connections.values()) {
       counts.set(claimed.organisation_id, (counts.get(claimed.organisation_id) ?? 0) + 1);
     }
     return counts;
   }
 
   #connect(claimed: ClaimedPoll): void {
-    const ending = new AbortController();
+    const controller = new AbortController();
     const key = keyOf(claimed);
-    const ended = this.#listen(claimed, ending.signal).finally(() => {
-      this.#held.delete(key);
-      this.#rounds.kick();
+    const closed = this.#listen(claimed, controller.signal).finally(() => {
+      this.#connections.delete(key);
+      this.#loop.kick();
     });
-    this.#held.set(key, { claimed, ending, since: performance.now(), ended });
+    this.#connections.set(key, { claimed, controller, openedAt: performance.now(), closed });
   }
 
   async #listen(claimed: ClaimedPoll, signal: AbortSignal): Promise<void> {
     const onStarted = (organisationId: number, count: number): void =>
       this.#meters.startsAccepted('poll', organisationId, count);
-    // If the database is away, the claim ends by itself.
+    // If the database is unavailable, the claim expires.
     await listen({ ...this.#deps, onStarted }, claimed, signal).catch((error: unknown) =>
       this.#deps.log.warn(
         { err: error, workflow_id: claimed.workflow_id },
-        'could not end a connection in order',
+        'could not close a connection cleanly',
       ),
     );
   }

@@ -1,6 +1,6 @@
 import type { Queryable } from '@millrace/database/database';
 import type { ClaimedPoll, PollKey } from '@millrace/polling/store';
-import { OF_PAUSED } from '@millrace/runtime/paused';
+import { ORGANISATION_PAUSED } from '@millrace/runtime/paused';
 
 /** Nothing is received in test mode: a message that was taken from a queue would be missing elsewhere. */
 const IN_TEST_MODE = 'EXISTS (SELECT FROM workflows t WHERE t.id = workflow_id AND t.is_test_mode)';
@@ -24,7 +24,7 @@ export async function claimListener(
      WHERE w.id = p.workflow_id AND (p.workflow_id, p.node_id) = (
        SELECT workflow_id, node_id FROM polls
        WHERE listens AND next_poll_at <= now() AND (leased_until IS NULL OR leased_until <= now())
-         AND organisation_id <> ALL ($3::bigint[]) AND NOT ${OF_PAUSED} AND NOT ${IN_TEST_MODE}
+         AND organisation_id <> ALL ($3::bigint[]) AND NOT ${ORGANISATION_PAUSED} AND NOT ${IN_TEST_MODE}
        ORDER BY coalesce((SELECT r.count FROM unnest($1::bigint[], $2::integer[]) AS r (id, count)
          WHERE r.id = organisation_id), 0), next_poll_at LIMIT 1 FOR UPDATE SKIP LOCKED)
      RETURNING p.workflow_id, p.node_id, p.organisation_id, p.claim, w.name, w.version, w.is_test_mode, p.position, p.is_primed,
@@ -51,7 +51,7 @@ export async function renewListeners(
   const rows = await db.query<PollKey>(
     `UPDATE polls SET leased_until = now() + $3::double precision * interval '1 millisecond'
      WHERE (workflow_id, node_id, claim) IN (SELECT * FROM unnest($1::bigint[], $4::text[], $2::bigint[]))
-       AND next_poll_at IS NOT NULL AND leased_until IS NOT NULL AND NOT ${OF_PAUSED} AND NOT ${IN_TEST_MODE}
+       AND next_poll_at IS NOT NULL AND leased_until IS NOT NULL AND NOT ${ORGANISATION_PAUSED} AND NOT ${IN_TEST_MODE}
      RETURNING workflow_id, node_id`,
     [
       held.map(({ workflow_id: id }) => id),
@@ -147,7 +147,7 @@ export async function listWaiting(db: Queryable): Promise<number[]> {
   const rows = await db.query<{ organisation_id: number }>(
     `SELECT organisation_id FROM polls
      WHERE listens AND next_poll_at <= now() AND (leased_until IS NULL OR leased_until <= now())
-       AND NOT ${OF_PAUSED} AND NOT ${IN_TEST_MODE}
+       AND NOT ${ORGANISATION_PAUSED} AND NOT ${IN_TEST_MODE}
      GROUP BY organisation_id ORDER BY min(next_poll_at) LIMIT 100`,
   );
   return rows.map(({ organisation_id: id }) => id);
@@ -157,7 +157,7 @@ export async function listWaiting(db: Queryable): Promise<number[]> {
 export async function readUntilClaimable(db: Queryable): Promise<number | null> {
   const [row] = await db.query<{ ms: number | null }>(
     `SELECT (extract(epoch FROM min(greatest(next_poll_at, leased_until)) - now()) * 1000)::double precision AS ms
-     FROM polls WHERE listens AND next_poll_at IS NOT NULL AND NOT ${OF_PAUSED} AND NOT ${IN_TEST_MODE}`,
+     FROM polls WHERE listens AND next_poll_at IS NOT NULL AND NOT ${ORGANISATION_PAUSED} AND NOT ${IN_TEST_MODE}`,
   );
   return row?.ms ?? null;
 }

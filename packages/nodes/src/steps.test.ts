@@ -12,18 +12,18 @@ import { coreIf } from './nodes/core-if.ts';
 import { coreMerge } from './nodes/core-merge.ts';
 import { coreSwitch } from './nodes/core-switch.ts';
 
-interface Effort {
-  readonly steps: number;
-  /** The most steps without a chance for anything else to run. */
+interface StepCount {
+  readonly total: number;
+  /** The most steps without yielding. */
   readonly longest: number;
 }
 
-/** Runs a node to its end and counts its work. */
-function effortOf(
+/** Runs a node to its end and counts its steps. */
+function countSteps(
   definition: NodeDefinition,
   config: JsonObject,
   inputs: NodeContext['inputs'] = {},
-): Effort {
+): StepCount {
   const context = {
     config,
     inputs,
@@ -32,15 +32,15 @@ function effortOf(
   } as unknown as NodeContext;
   const work = definition.run(context);
   if (!isWork(work)) throw new Error(`${definition.type} works at a stretch`);
-  let steps = 0;
+  let total = 0;
   let longest = 0;
   for (;;) {
     const { done, value } = work.next();
     if (done === true) {
       expect(value).toMatchObject({ kind: 'success' });
-      return { steps, longest };
+      return { total, longest };
     }
-    steps += value;
+    total += value;
     longest = Math.max(longest, value);
   }
 }
@@ -87,9 +87,9 @@ const STEPS: readonly JsonObject[] = [
 
 describe('40,000 items', () => {
   it.each(STEPS)('core.data $operation: in pieces, and few steps for each', (step) => {
-    const { steps, longest } = effortOf(coreData, { data: rows, steps: [step] });
+    const { total, longest } = countSteps(coreData, { data: rows, steps: [step] });
     expect(longest).toBeLessThan(PIECE);
-    expect(steps).toBeLessThan(MANY * 50);
+    expect(total).toBeLessThan(MANY * 50);
   });
 
   it.each(['in', 'not_in', 'contains', 'equals', 'less_than', 'starts_with', 'is_empty'])(
@@ -100,9 +100,9 @@ describe('40,000 items', () => {
         { operator, right },
         { field: 'key', operator, right },
       ];
-      const { steps, longest } = effortOf(coreFilter, { items: rows, conditions, combine: 'any' });
+      const { total, longest } = countSteps(coreFilter, { items: rows, conditions, combine: 'any' });
       expect(longest).toBeLessThan(PIECE);
-      expect(steps).toBeLessThan(MANY * 50);
+      expect(total).toBeLessThan(MANY * 50);
     },
   );
 
@@ -110,37 +110,37 @@ describe('40,000 items', () => {
     const right = range(MANY, (index) => ({ index }));
     const conditions = Array(100).fill({ left: { index: -1 }, operator: 'in', right });
     const cases = range(100, (index) => ({ name: `c${index}`, conditions, combine: 'any' }));
-    const { steps, longest } = effortOf(coreSwitch, { cases, mode: 'all_matches' });
+    const { total, longest } = countSteps(coreSwitch, { cases, mode: 'all_matches' });
     expect(longest).toBeLessThan(PIECE);
-    expect(steps).toBeLessThan(MANY * 10);
+    expect(total).toBeLessThan(MANY * 10);
   });
 
   it('core.if: comparing two long lists', () => {
     const [left, right] = [range(MANY, row), range(MANY, row)];
-    const { steps, longest } = effortOf(coreIf, { conditions: [{ left, operator: 'equals', right }] });
+    const { total, longest } = countSteps(coreIf, { conditions: [{ left, operator: 'equals', right }] });
     expect(longest).toBeLessThan(PIECE);
-    expect(steps).toBeLessThan(MANY * 30);
+    expect(total).toBeLessThan(MANY * 30);
   });
 
   it('core.merge: combining 50 outputs of 40,000 fields', () => {
     const output = Object.fromEntries(Array.from({ length: MANY }, (_, index) => [`f${index}`, index]));
     const inputs = Object.fromEntries(Array.from({ length: 50 }, (_, index) => [`n${index}`, output]));
-    const { steps, longest } = effortOf(coreMerge, { mode: 'combine' }, inputs);
+    const { total, longest } = countSteps(coreMerge, { mode: 'combine' }, inputs);
     expect(longest).toBeLessThan(PIECE);
-    expect(steps).toBeLessThan(MANY * 60);
+    expect(total).toBeLessThan(MANY * 60);
   });
 });
 
 it('twice as much data takes twice as many steps', () => {
-  const effort = (count: number): number => {
+  const stepsFor = (count: number): number => {
     const items = range(count, row);
     const right = range(count, (index) => `v${index}`);
-    const filter = effortOf(coreFilter, { items, conditions: [{ field: 'key', operator: 'in', right }] });
+    const filter = countSteps(coreFilter, { items, conditions: [{ field: 'key', operator: 'in', right }] });
     const join = { operation: 'join', with: items, on: [{ left: 'id', right: 'id' }] };
     const steps = [{ operation: 'unique' }, join, { operation: 'group', by: ['id'] }];
-    return filter.steps + effortOf(coreData, { data: items, steps }).steps;
+    return filter.total + countSteps(coreData, { data: items, steps }).total;
   };
-  const [once, twice] = [effort(4_000), effort(8_000)];
+  const [once, twice] = [stepsFor(4_000), stepsFor(8_000)];
   expect(twice / once).toBeGreaterThan(1.7);
   expect(twice / once).toBeLessThan(2.3);
 });

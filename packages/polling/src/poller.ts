@@ -1,5 +1,5 @@
 import { Meters } from '@millrace/runtime/meters/meters';
-import { createTriggerRounds, type TriggerRounds } from '@millrace/runtime/trigger-rounds';
+import { createTriggerLoop, type TriggerLoop } from '@millrace/runtime/trigger-loop';
 import { POLL_MS, type PollDeps, pollOnce } from './poll.ts';
 import { type ClaimedPoll, claimDuePoll, readUntilDue, releasePoll } from './store.ts';
 
@@ -9,21 +9,20 @@ export interface PollerDeps extends PollDeps {
 }
 
 /**
- * Polls for whatever is due. Any number of processes may do so on one database: each poll is claimed by one of them, and what it finds is
- * started once.
+ * Runs due polls. Any number of processes may share a database: each poll is claimed by one of them, and what it finds is started once.
  */
 export interface Poller {
   /** Starts polling. @throws DatabaseUnavailableError if the database is currently unavailable */
   start(): Promise<void>;
-  /** Aborts the polls that run, whose claims are given back. Safe to call twice. */
+  /** Aborts running polls and releases their claims. Safe to call twice. */
   stop(): Promise<void>;
-  /** Polls for everything that is due now and returns the milliseconds until the next poll; null if there is none. */
+  /** Runs every poll that is due now and returns the milliseconds until the next one; null if there is none. */
   runDue(): Promise<number | null>;
 }
 
-/** Polls at once in one process: they mostly wait for others, and each may hold a few megabytes. */
+/** Concurrent polls of one process: they mostly wait for other services, and each may take a few megabytes. */
 const PARALLEL = 6;
-/** Of one organisation: however slow its sources are, others get their turn. */
+/** The same for one organisation, so that its slow sources don't block others. */
 const PARALLEL_OF_ORGANISATION = 3;
 /** Longer than a poll may take, with the time to store what it found. */
 const LEASE_MS = 2 * POLL_MS + 30_000;
@@ -41,7 +40,7 @@ export function createPoller(deps: PollerDeps): Poller {
 class PgPoller implements Poller {
   readonly #deps: PollerDeps;
   readonly #meters: Meters;
-  readonly #rounds: TriggerRounds;
+  readonly #loop: TriggerLoop;
   readonly #running = new Set<Promise<void>>();
   /** How many polls run for each organisation. */
   readonly #byOrganisation = new Map<number, number>();
@@ -49,7 +48,7 @@ class PgPoller implements Poller {
   constructor(deps: PollerDeps) {
     this.#deps = deps;
     this.#meters = deps.meters ?? new Meters();
-    this.#rounds = createTriggerRounds({
+    this.#loop = createTriggerLoop({
       db: deps.db,
       round: () => this.#round(),
       onFailure: (error) => deps.log.warn({ err: error }, 'could not look for due polls; retrying'),
@@ -57,11 +56,11 @@ class PgPoller implements Poller {
   }
 
   start(): Promise<void> {
-    return this.#rounds.start();
+    return this.#loop.start();
   }
 
   async stop(): Promise<void> {
-    await this.#rounds.stop();
+    await this.#loop.stop();
     await Promise.all(this.#running);
   }
 
@@ -78,14 +77,14 @@ class PgPoller implements Poller {
   async #round(): Promise<number> {
     await this.#beginDue();
     const untilDueMs = await readUntilDue(this.#deps.db);
-    // Whatever is due waits for the end of a poll of its organisation, or another process has just claimed it.
+    // What is still due waits for another poll of its organisation to end, or was just claimed by another process.
     const waitMs = Math.max(Math.min(untilDueMs ?? IDLE_MS, IDLE_MS), BUSY_MS);
     return Math.ceil(waitMs) + 1;
   }
 
-  /** Begins polls until none is due or every place is taken. */
+  /** Starts polls until none is due or the limit is reached. */
   async #beginDue(): Promise<void> {
-    while (this.#running.size < PARALLEL && !this.#rounds.stopping.aborted) {
+    while (this.#running.size < PARALLEL && !this.#loop.stopping.aborted) {
       const claimed = await this.#claim();
       if (claimed === undefined) return;
       this.#begin(claimed);
@@ -106,7 +105,7 @@ class PgPoller implements Poller {
     const running = this.#poll(claimed).finally(() => {
       this.#count(claimed, -1);
       this.#running.delete(running);
-      this.#rounds.kick();
+      this.#loop.kick();
     });
     this.#running.add(running);
   }
@@ -120,12 +119,12 @@ class PgPoller implements Poller {
   async #poll(claimed: ClaimedPoll): Promise<void> {
     const { organisation_id: organisationId, workflow_id: workflowId } = claimed;
     try {
-      const { outcome, started } = await pollOnce(this.#deps, claimed, this.#rounds.stopping);
+      const { outcome, started } = await pollOnce(this.#deps, claimed, this.#loop.stopping);
       this.#meters.polls.add(outcome);
       this.#meters.startsAccepted('poll', organisationId, started);
     } catch (error) {
       this.#deps.log.error({ err: error, workflow_id: workflowId }, 'could not poll; retrying in a minute');
-      // If the database is away, the claim ends by itself.
+      // If the database is unavailable, the claim expires.
       await releasePoll(this.#deps.db, claimed, FAULT_MS).catch(() => undefined);
     }
   }

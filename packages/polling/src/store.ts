@@ -1,5 +1,5 @@
 import type { Queryable } from '@millrace/database/database';
-import { OF_PAUSED } from '@millrace/runtime/paused';
+import { ORGANISATION_PAUSED } from '@millrace/runtime/paused';
 
 /** A poll's row that this process has claimed, and the workflow it starts. */
 export interface ClaimedPoll {
@@ -139,7 +139,7 @@ export async function claimDuePoll(
      WHERE w.id = p.workflow_id AND (p.workflow_id, p.node_id) = (
        SELECT workflow_id, node_id FROM polls
        WHERE NOT listens AND next_poll_at <= now() AND (leased_until IS NULL OR leased_until <= now())
-         AND organisation_id <> ALL ($2::bigint[]) AND NOT ${OF_PAUSED}
+         AND organisation_id <> ALL ($2::bigint[]) AND NOT ${ORGANISATION_PAUSED}
        ORDER BY organisation_id = ANY ($1::bigint[]), next_poll_at LIMIT 1 FOR UPDATE SKIP LOCKED)
      RETURNING p.workflow_id, p.node_id, p.organisation_id, p.claim, w.name, w.version, w.is_test_mode, p.position, p.is_primed,
        p.unacknowledged, p.failures, p.is_told`,
@@ -269,7 +269,7 @@ export async function releasePoll(
 export async function readUntilDue(db: Queryable): Promise<number | null> {
   const [row] = await db.query<{ ms: number | null }>(
     `SELECT (extract(epoch FROM min(greatest(next_poll_at, leased_until)) - now()) * 1000)::double precision AS ms
-     FROM polls WHERE NOT listens AND next_poll_at IS NOT NULL AND NOT ${OF_PAUSED}`,
+     FROM polls WHERE NOT listens AND next_poll_at IS NOT NULL AND NOT ${ORGANISATION_PAUSED}`,
   );
   return row?.ms ?? null;
 }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createAheadTime } from './ahead-time.ts';
 
-test('adds up what starts of one turn take, without what is done between them, and begins anew with the next turn', () => {
+test('adds up the time of the starts in one turn, without what is done between them, and starts over in the next', () => {
   let now = 100;
   const turns: (() => void)[] = [];
   const time = createAheadTime(

@@ -1,12 +1,12 @@
-/** Measures how long starts are run ahead in one turn of the event loop, all of them together. */
+/** Measures the total time for which starts are run ahead in one turn of the event loop. */
 export interface AheadTime {
-  /** Begins with a start. */
+  /** Starts the clock for one start. */
   begin(): AheadPart;
 }
 
 /** One start's part of it. */
 export interface AheadPart {
-  /** Milliseconds of all starts so far, this one included. What is done for them in between doesn't count: nodes aren't to blame for it. */
+  /** Milliseconds of all starts so far, including this one. What is done for them in between doesn't count: nodes aren't to blame for it. */
   spentMs(): number;
   end(): void;
 }

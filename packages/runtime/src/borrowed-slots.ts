@@ -6,7 +6,7 @@ export interface BorrowedSlots {
   readonly count: number;
   /** Borrows one slot for a child of an execution. @returns a function that returns it; safe to call twice */
   borrow(executionId: number): () => void;
-  /** Calls `listener` with the waiting execution whenever another slot is borrowed; what it returns is called when that is returned. */
+  /** Calls `listener` with the waiting execution whenever a slot is borrowed, and the function it returns when that slot is returned. */
   onBorrowed(listener: (executionId: number) => () => void): void;
 }
 

@@ -38,7 +38,7 @@ const FOLLOWERS = rowSet<FollowerRow>(
  * Locks a parent that hasn't ended until the end of the transaction, so that it can't end without its new child being found.
  * Returns no row if it has ended or doesn't exist.
  */
-async function holdParent(tx: Queryable, executionId: number): Promise<{ depth: number }[]> {
+async function lockParent(tx: Queryable, executionId: number): Promise<{ depth: number }[]> {
   return tx.query('SELECT depth FROM executions WHERE id = $1 AND completed_at IS NULL FOR NO KEY UPDATE', [
     executionId,
   ]);
@@ -60,7 +60,7 @@ export async function insertChild(
   tx: Queryable,
   row: StartRow & { readonly parent: ParentLink },
 ): Promise<readonly StartedRow[]> {
-  const [parent] = await holdParent(tx, row.parent.executionId);
+  const [parent] = await lockParent(tx, row.parent.executionId);
   if (parent === undefined) return [];
   if (row.parent.waits) await markWaiting(tx, row.parent.executionId);
   return insertFollower(tx, { ...row, depth: parent.depth + 1 });
@@ -73,7 +73,7 @@ export async function insertChild(
 export async function insertFollower(tx: Queryable, row: FollowerRow): Promise<readonly StartedRow[]> {
   const insert = ([held = row]: readonly FollowerRow[]) => insertOne(tx, held);
   if (row.hold === null) return insert([row]);
-  // What it belongs to has been accepted already, so it waits however long that takes.
+  // The execution it belongs to was accepted already, so it waits as long as necessary.
   return (await storeStarts(tx, [row], null, (_tx, rows) => insert(rows))).stored;
 }
 
@@ -102,7 +102,7 @@ async function insertOne(tx: Queryable, row: FollowerRow): Promise<StartedRow[]>
   );
 }
 
-export async function selectChild(
+export async function findChildByKey(
   db: Queryable,
   key: ChildKey,
 ): Promise<{ id: number; workflow_version: number }[]> {

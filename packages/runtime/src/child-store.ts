@@ -56,7 +56,7 @@ export interface ChildRow {
   readonly chunks: JsonText<Chunk[]> | null;
 }
 
-/** A child of an execution, with its records once it has completed. @param childId as its parent knows it */
+/** A child of an execution, with its records once it has completed. @param childId the id that its parent knows */
 export async function findChildRow(
   db: Queryable,
   organisationId: number,
@@ -75,8 +75,8 @@ export async function findChildRow(
   return row;
 }
 
-/** Makes an execution refer to those of these files that another one refers to. The lock keeps the sweep from deleting them meanwhile. */
-export async function passOnFiles(
+/** Lets an execution refer to those of these files that another one refers to. The lock keeps the sweep from deleting them meanwhile. */
+export async function shareFiles(
   db: Queryable,
   way: { readonly organisationId: number; readonly from: number; readonly to: number },
   ids: readonly string[],

@@ -16,8 +16,8 @@ import {
 } from '@millrace/engine';
 import { message } from '@millrace/messages';
 import type { BorrowedSlots } from './borrowed-slots.ts';
-import { insertChild, selectChild } from './child-statements.ts';
-import { type Callee, type ChildRow, findCallee, findChildRow, passOnFiles } from './child-store.ts';
+import { findChildByKey, insertChild } from './child-statements.ts';
+import { type Callee, type ChildRow, findCallee, findChildRow, shareFiles } from './child-store.ts';
 import { readChunks } from './chunks.ts';
 import { MAX_DEPTH } from './depth.ts';
 import type { Meters } from './meters/meters.ts';
@@ -62,7 +62,7 @@ type StartedChild = Awaited<ReturnType<WorkflowService['start']>>;
 async function startChild(deps: WorkflowServiceDeps, caller: Caller, order: Order): Promise<StartedChild> {
   const { executionId, nodeId, iteration } = caller;
   const key = { executionId, nodeId, iteration, callKey: callKeyOf(caller, order) };
-  // An attempt whose end was lost may have started it, and the workflow may have been archived since.
+  // An attempt whose result was lost may have started it, and the workflow may have been archived since.
   const known = await findStarted(deps, key);
   if (known !== null) return known;
   const callee = await findCallee(deps.db, caller.organisationId, order.workflowId, executionId);
@@ -96,7 +96,7 @@ function callKeyOf({ loopAttempts }: Caller, { callKey }: Order): string {
 }
 
 async function findStarted({ db }: WorkflowServiceDeps, key: ChildKey): Promise<StartedChild | null> {
-  const [row] = await selectChild(db, key);
+  const [row] = await findChildByKey(db, key);
   return row === undefined ? null : { executionId: row.id, workflowVersion: row.workflow_version };
 }
 
@@ -149,7 +149,7 @@ async function readResult(
   const output = await outputOf(plans, row);
   if (row.chunks?.includes('"$file"') === true) {
     const ids = findFiles(output).map(({ id }) => id);
-    await passOnFiles(db, { organisationId, from: row.id, to: parentId }, ids);
+    await shareFiles(db, { organisationId, from: row.id, to: parentId }, ids);
   }
   return { executionId, status, output, error: errorOf(row), consumedAiTokens };
 }
@@ -175,13 +175,13 @@ async function readEnd(
   signal: AbortSignal,
 ): Promise<ChildResult> {
   const watch = watchExecution(deps.notifier, executionId, signal);
-  const giveBack = deps.slots.borrow(caller.executionId);
+  const returnSlot = deps.slots.borrow(caller.executionId);
   try {
     const ended = await waitForEnd(watch, () => retryForNode(() => readResult(deps, caller, executionId)));
     if (ended !== null) return ended;
     throw new ServiceError('aborted', message('ports.wait_ended'), { retryable: true });
   } finally {
-    giveBack();
+    returnSlot();
     watch.close();
   }
 }

@@ -12,7 +12,7 @@ export function parseChunks(chunksJson: JsonText<Chunk[]> | null): Chunk[] {
   return chunksJson === null ? [] : parseJson(chunksJson);
 }
 
-/** {@link parseChunks} in turns: of an execution with large outputs, that takes long. */
+/** {@link parseChunks} in turns: large outputs take long. */
 export async function readChunks(chunksJson: JsonText<Chunk[]> | null): Promise<Chunk[]> {
   if (chunksJson === null) return [];
   return finishInTurns(parseWork(chunksJson, new Meter()));

@@ -1,14 +1,14 @@
-/** Between two releases of what is held; rates that need more let several go at once. */
+/** Minimum pause between two releases of held starts; faster rates release several at once. */
 const MIN_RELEASE_PAUSE_MS = 10;
-/** How many times as long the pause between two polls is while nothing runs or is due, up to a number of milliseconds. */
+/** Factor of the pause between two polls while nothing runs or is due, and its limit in milliseconds. */
 const QUIET_POLLS = 5;
 const MAX_QUIET_POLL_MS = 5_000;
 
 /** What the last claim saw. */
 interface SeenWork {
-  /** How long until something held may be released; null if nothing is. */
+  /** How long until a held start may be released; null if there is none. */
   readonly nextHeldMs: number | null;
-  /** For how long nothing will be there to claim unless a notification says so. */
+  /** How long there will be nothing to claim unless a notification says so. */
   readonly quietMs: number;
 }
 
@@ -19,13 +19,13 @@ interface WorkerState {
   readonly isIdle: boolean;
 }
 
-/** How long a worker waits after it has claimed what there was, in milliseconds, unless it is woken. */
+/** How long a worker waits after a claim that left nothing, in milliseconds, unless it is woken. */
 export function claimPause(
   { nextHeldMs, quietMs }: SeenWork,
   { pollMs, freeSlots, isIdle }: WorkerState,
 ): {
   readonly ms: number;
-  /** It is longer than usual: notifications tell of new work, and whatever else comes up is noticed afterwards. */
+  /** Longer than usual: new work sends notifications, and anything else is noticed afterwards. */
   readonly isQuiet: boolean;
 } {
   if (isIdle && quietMs > pollMs) {

@@ -8,7 +8,7 @@ const DRIFT_MS_PER_S = 0.5;
 
 /**
  * The database's time without a query for each reading: its last known time plus the time elapsed on the monotonic clock.
- * All workers therefore agree, whatever their hosts' clocks say. A reading is known to half of its round trip, so one that
+ * All workers therefore agree, regardless of their hosts' clocks. A reading is accurate to half of its round trip, so one that
  * took long is only used if the earlier one can't be right any more (Cristian, 1989). Time never goes backwards unless the database's own clock
  * was set back; then this one follows, or it would stand still until the database had caught up.
  */

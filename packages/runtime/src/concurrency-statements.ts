@@ -5,8 +5,8 @@ const UNDECIDED = "status = 'queued' AND on_limit IS NOT NULL AND held_until IS 
 const DECIDED = 'completed_at IS NULL AND concurrency_limit IS NOT NULL AND on_limit IS NULL';
 
 /**
- * Locks the next workflow with undecided starts until the end of the transaction, so that they are decided one after the other, whoever
- * does it. Returns no row if there is none.
+ * Locks the next workflow with undecided starts until the end of the transaction, so that they are decided one after the other across
+ * all processes. Returns no row if there is none.
  */
 export async function lockUndecidedWorkflow(
   tx: Queryable,
@@ -26,9 +26,9 @@ export interface DecidedRow {
 }
 
 /**
- * Decides up to `limit` undecided starts of a locked workflow in the order of their ids, of each key those up to the first with another
- * setting. With `skip`, those end for which as many executions as allowed haven't ended. With `cancel_running`, the newest ones stay, and older
- * ones end; where more of them would end than `limit` divided by the number of keys, the rest is left to the next call. Returns what has changed; no rows if all is decided.
+ * Decides up to `limit` undecided starts of a locked workflow in the order of their ids, for each key up to the first one with another
+ * setting. With `skip`, starts over the limit end. With `cancel_running`, the newest ones stay, and older ones end; if more of them would end
+ * than `limit` divided by the number of keys, the rest is left to the next call. Returns what has changed; no rows if all is decided.
  */
 export async function decideStarts(tx: Queryable, workflowId: number, limit: number): Promise<DecidedRow[]> {
   return tx.query(
@@ -58,12 +58,12 @@ export async function decideStarts(tx: Queryable, workflowId: number, limit: num
          SELECT concurrency_key, count(*) AS executions, min(id) AS oldest_id FROM older GROUP BY concurrency_key
        ) o USING (concurrency_key)
      ), verdict AS MATERIALIZED (
-       -- Skipped for what was there, or was started, first.
+       -- Skipped because of what was there or was started before.
        SELECT a.id, b.on_limit, CASE WHEN a.place > b.concurrency_limit - b.executions
          THEN coalesce(b.oldest_id, b.first_id) END AS cancelled_for
        FROM alike a JOIN busy b USING (concurrency_key) WHERE b.on_limit = 'skip'
        UNION ALL
-       -- Cancelled for the start with which more than allowed are newer.
+       -- Cancelled by the start that is newer by as many places as the limit.
        SELECT a.id, b.on_limit, n.id
        FROM alike a JOIN busy b USING (concurrency_key)
        LEFT JOIN alike n ON n.concurrency_key = a.concurrency_key AND n.place = a.place + b.concurrency_limit

@@ -1,12 +1,12 @@
 import type { Database } from '@millrace/database/database';
 import { decideStarts, lockUndecidedWorkflow } from './concurrency-statements.ts';
 
-/** Starts decided by one statement: short enough not to be noticed by others that need the rows. */
+/** Starts decided by one statement: few enough that others that need the rows hardly wait. */
 const MAX_DECIDED = 200;
 
 /**
- * Decides all starts with `on_limit` `skip` or `cancel_running`, workflow by workflow. Any number of processes may do it at the same time; if
- * it fails, the next call of any process does it. Returns the executions it cancelled.
+ * Decides all starts with `on_limit` `skip` or `cancel_running`, workflow by workflow. Any number of processes may do so at the same time; if
+ * one fails, the next call of any process continues. Returns the executions it cancelled.
  */
 export async function decideAllStarts(db: Database): Promise<number[]> {
   const cancelled: number[] = [];

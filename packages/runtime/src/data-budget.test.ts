@@ -115,7 +115,7 @@ describe('without room', () => {
     expect(budget.state.heldBytes).toBe(0);
   });
 
-  it('one that needs a lot is not overtaken for ever', async () => {
+  it('one that needs a lot is not overtaken forever', async () => {
     const budget = budgetOf();
     const [first, second] = [holds(budget, OTHERS, 400), holds(budget, THIRD, 400)];
     const reads = new Reads();

@@ -23,30 +23,30 @@ export interface ClaimRoom {
   /** Executions with no more than this need no room. */
   readonly smallBytes: number;
   readonly freeBytes: number;
-  /** Most that one organisation may hold. */
+  /** Limit of what one organisation may hold. */
   readonly organisationBytes: number;
   /** What the organisations hold of the budget. */
   readonly held: ReadonlyMap<number, number>;
-  /** Nothing that holds a part of the budget goes on by itself: one execution of any size may be claimed. */
+  /** Nothing that holds a part of the budget is making progress: one execution of any size may be claimed. */
   readonly isIdle: boolean;
 }
 
-/** Up to this size, data isn't worth waiting for. */
-const MOST_SMALL_BYTES = 64 * 1024;
-/** Of the budget, for the small parts of all slots together. */
+/** Data up to this size never waits. */
+const MAX_SMALL_BYTES = 64 * 1024;
+/** Share of the budget for the small data of all slots together. */
 const SMALL_SHARE = 0.25;
 
 /**
- * The memory for the data of all executions of a process: inputs, outputs and responses. What is about to hold more waits for room; what already
- * holds some can always go on, one at a time if it comes to that. See docs/adr/0039-bytes-one-worker-holds.md.
+ * The memory for the data of all executions of a process: inputs, outputs and responses. An execution that needs more waits for room; one that
+ * already holds some can always continue, one at a time if necessary. See docs/adr/0039-bytes-one-worker-holds.md.
  */
 export class DataBudget {
   readonly #settings: DataBudgetSettings;
-  /** What each execution may hold without counting: small ones never wait. */
+  /** What each execution may hold without being counted, so that small ones never wait. */
   readonly #smallBytes: number;
   readonly #heldByOrganisation = new Map<number, number>();
   readonly #activeByOrganisation = new Map<number, number>();
-  /** By organisation, in the order of their turns; the oldest execution of each comes first. */
+  /** By organisation, in the order of their turns; each with its oldest execution first. */
   readonly #queues = new Map<number, Waiter[]>();
   readonly #listeners = new Set<() => void>();
   #allBytes = 0;
@@ -54,13 +54,13 @@ export class DataBudget {
   /** Executions that hold a part of the budget and don't wait for more. */
   #active = 0;
   #waiting = 0;
-  #begun = 0;
+  #lastNumber = 0;
   #isGranting = false;
 
   constructor(settings: DataBudgetSettings) {
     this.#settings = settings;
     const perSlot = Math.floor((settings.totalBytes * SMALL_SHARE) / settings.slots);
-    this.#smallBytes = Math.min(MOST_SMALL_BYTES, perSlot);
+    this.#smallBytes = Math.min(MAX_SMALL_BYTES, perSlot);
   }
 
   get state(): DataBudgetState {
@@ -87,10 +87,10 @@ export class DataBudget {
     return bytes <= freeBytes && (own === 0 || own + bytes <= organisationBytes);
   }
 
-  /** An execution begins; what it holds is set later. */
+  /** An execution starts; what it holds is set later. */
   begin(organisationId: number): DataHolding {
-    this.#begun += 1;
-    return new DataHolding(this, organisationId, this.#begun);
+    this.#lastNumber += 1;
+    return new DataHolding(this, organisationId, this.#lastNumber);
   }
 
   /** Calls back whenever there may be room for a claim again. */
@@ -102,7 +102,7 @@ export class DataBudget {
     return Math.floor((this.#settings.totalBytes * this.#settings.organisationPercent) / 100);
   }
 
-  /** What a part of it changes; called by {@link DataHolding} only. */
+  /** Updates the totals after a holding has changed; called by {@link DataHolding} only. */
   change(holding: DataHolding, before: Counted): void {
     const after = this.count(holding);
     if (after.bytes === before.bytes && after.isActive === before.isActive) return;
@@ -120,7 +120,7 @@ export class DataBudget {
     this.#allBytes += bytes;
   }
 
-  /** What of an execution counts. */
+  /** The counted part of what an execution holds. */
   count(holding: DataHolding): Counted {
     const bytes = Math.max(0, holding.bytes - this.#smallBytes);
     return { bytes, isActive: bytes > 0 && !holding.isBlocked };
@@ -145,7 +145,7 @@ export class DataBudget {
     };
     const queue = this.#queues.get(holding.organisationId) ?? [];
     this.#queues.set(holding.organisationId, queue);
-    // What began first goes first, so that it ends and makes room.
+    // The oldest goes first, so that it ends and makes room.
     const place = queue.findIndex((other) => other.holding.number > holding.number);
     queue.splice(place === -1 ? queue.length : place, 0, waiter);
     this.#waiting += 1;
@@ -172,7 +172,7 @@ export class DataBudget {
   }
 
   #grant(): void {
-    // Granting changes what is held, which would begin here again.
+    // Granting changes what is held, which would call this again.
     if (this.#isGranting) return;
     this.#isGranting = true;
     try {
@@ -189,7 +189,7 @@ export class DataBudget {
     if (this.#waiting === 0) for (const listener of this.#listeners) listener();
   }
 
-  /** The organisation comes last from now on. */
+  /** Moves the organisation to the end of the line. */
   #endTurn(organisationId: number): void {
     const queue = this.#queues.get(organisationId);
     if (queue === undefined) return;
@@ -197,7 +197,7 @@ export class DataBudget {
     this.#queues.set(organisationId, queue);
   }
 
-  /** Who may go on: organisations in turns, and the oldest of all if nobody else can make room. */
+  /** Who may continue: organisations in turns, or the oldest of all if nothing else can make room. */
   #next(): Waiter | null {
     let oldest: Waiter | null = null;
     let isBlocked = false;
@@ -206,7 +206,7 @@ export class DataBudget {
       if (oldest === null || first.holding.number < oldest.holding.number) oldest = first;
       const more = this.#countedMore(first.holding, first.bytes);
       if (!this.#fitsOrganisation(organisationId, more)) continue;
-      // Nobody overtakes one that waits for room, or it would wait for ever.
+      // Nobody overtakes one that waits for room, or it would wait forever.
       if (!isBlocked && this.#fitsTotal(more)) return first;
       isBlocked = true;
     }
@@ -228,7 +228,7 @@ export class DataBudget {
 
   #fitsOrganisation(organisationId: number, more: number): boolean {
     const held = this.#heldByOrganisation.get(organisationId) ?? 0;
-    // If all that holds something waits for its own organisation, one of them goes on.
+    // If all that hold something wait for their own organisation, one of them continues.
     const isIdle = (this.#activeByOrganisation.get(organisationId) ?? 0) === 0;
     return isIdle || held + more <= this.#organisationBytes;
   }
@@ -273,7 +273,7 @@ export class DataHolding {
     return this.#ownBytes + this.#responseBytes;
   }
 
-  /** It doesn't go on until there is room, or another execution has ended. */
+  /** It can't continue until there is room, or another execution has ended. */
   get isBlocked(): boolean {
     return this.#paused > 0 || (this.#waiting > 0 && this.#waiting === this.#reading);
   }
@@ -283,7 +283,7 @@ export class DataHolding {
     if (!this.#hasEnded && bytes !== this.#ownBytes) this.#update(() => (this.#ownBytes = bytes));
   }
 
-  /** A node waits for another execution, which may need the room that this one holds. @returns a function that ends this */
+  /** A node waits for another execution, which may need the room that this one holds. @returns a function to call when it no longer waits */
   pause(): () => void {
     let isPaused = true;
     this.#update(() => (this.#paused += 1));
@@ -305,7 +305,7 @@ export class DataHolding {
     });
   }
 
-  /** The execution is over here: it holds nothing any more. */
+  /** The execution has ended here and holds nothing any more. */
   end(): void {
     if (this.#hasEnded) return;
     this.#update(() => {
@@ -316,7 +316,7 @@ export class DataHolding {
     this.#hasEnded = true;
   }
 
-  /** Called by {@link DataBudget} only: a response may hold more. */
+  /** Called by {@link DataBudget} only: a response was granted more. */
   add(bytes: number): void {
     if (!this.#hasEnded) this.#update(() => (this.#responseBytes += bytes));
   }
@@ -335,7 +335,7 @@ export class DataHolding {
   }
 }
 
-/** The memory of one response, from its first byte until what was made of it is part of an output. */
+/** The memory of one response, from its first byte until its result is part of an output. */
 export class ResponseHolding implements ResponseRoom {
   readonly #budget: DataBudget;
   readonly #holding: DataHolding;

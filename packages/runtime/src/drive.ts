@@ -4,7 +4,7 @@ import { ExplainedError } from '@millrace/messages/explained-error';
 import { type Holder, hold } from './main-thread.ts';
 import { isTurnSpent, yieldTurn } from './turns.ts';
 
-/** Thrown when work takes more steps than it may. */
+/** Thrown when work exceeds its steps. */
 export class TooExpensiveError extends ExplainedError {
   readonly code = 'node_too_expensive';
   constructor(maxSteps: number) {
@@ -13,12 +13,12 @@ export class TooExpensiveError extends ExplainedError {
   }
 }
 
-/** Thrown when work is given up in the middle. */
+/** Thrown when work is aborted in the middle. */
 export class AbortedWorkError extends Error {}
 
 export interface DriveOptions {
   readonly holder: Holder;
-  /** Most steps it may take. Steps are counted, not timed: a repetition fails where the first run did. */
+  /** Maximum steps. They are counted, not timed, so a repetition fails where the first run did. */
   readonly maxSteps: number;
   readonly isAborted: () => boolean;
 }
@@ -33,7 +33,7 @@ export function drive<Result>(work: Work<Result>, options: DriveOptions): Result
   return ended === null ? driver.finish() : ended.result;
 }
 
-/** {@link drive} for work that has to be done, and whose data is bounded: it is neither counted nor given up. */
+/** {@link drive} for work that must be done and whose data is bounded: it is neither counted nor aborted. */
 export function driveUnlimited<Result>(work: Work<Result>, holder: Holder): Result | Promise<Result> {
   return drive(work, { holder, maxSteps: Number.POSITIVE_INFINITY, isAborted: () => false });
 }

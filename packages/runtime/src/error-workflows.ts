@@ -72,7 +72,7 @@ async function startErrorWorkflow(deps: ErrorWorkflowDeps, failure: FailureRow):
     return true;
   } catch (error) {
     if (error instanceof DatabaseUnavailableError) throw error;
-    // What can't be started now never will be; it must not hold up the failures after it.
+    // What can't be started now never will be, and must not delay the failures after it.
     log.error({ ...about, err: error }, 'could not start error workflow');
     return drop(db, failure);
   }

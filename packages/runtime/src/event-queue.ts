@@ -1,7 +1,7 @@
 import type { StepEvent } from '@millrace/engine';
 import { yieldTurn } from './turns.ts';
 
-/** What has happened to an execution and wasn't passed to the engine yet, in order. */
+/** Events of an execution that weren't passed to the engine yet, in order. */
 export class EventQueue {
   #events: StepEvent[] = [];
   #wake: (() => void) | null = null;
@@ -22,7 +22,7 @@ export class EventQueue {
     return events;
   }
 
-  /** Waits for one, and returns it with those that come in the same turn. */
+  /** Waits for one, and returns it with those of the same turn. */
   async next(): Promise<StepEvent[]> {
     if (this.isEmpty) {
       await new Promise<void>((resolve) => {

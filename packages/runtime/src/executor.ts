@@ -13,14 +13,14 @@ export interface Executor {
    */
   reserve(executionId: number, organisationId: number, bytes: number): string | null;
   /**
-   * Runs it before it is stored, within the budget; null if that comes to nothing. What it comes to is stored with the row.
+   * Runs it before it is stored, within the budget; null if there was nothing to run. The result is stored with the row.
    * @param inputBytes length of its input, as JSON
    */
   runAhead(execution: ClaimedExecution, compiled: CompileResult, inputBytes: number): AheadRun | null;
   /** The row is stored with this lease, and with what was run ahead; runs the rest. */
   run(execution: ClaimedExecution, ahead: AheadRun | null): void;
   /**
-   * The row has ended, wasn't stored, wasn't leased, or that is unknown. If it was leased, the worker finds it by itself.
+   * The execution has ended, wasn't stored or leased, or that is unknown. If it was leased, the worker finds it by itself.
    * @param ended what was run ahead to its end and is stored; null otherwise
    */
   release(executionId: number, ended: AheadRun | null): void;

@@ -4,22 +4,22 @@ import type { JsonText, StoredError } from '@millrace/engine';
 import { NEXT_HELD_MS } from './held-start-statements.ts';
 import { DUE, QUEUED, WAITING } from './lease-statements.ts';
 
-/** What there is to do for a worker; checked in every claiming round. */
+/** Work for a worker; checked in every claiming round. */
 export interface WaitingWork {
-  /** {@link claimExecutions} could claim something, if there is a slot. False spares an idle worker that large statement. */
+  /** {@link claimExecutions} could claim something, if there is a slot. False saves an idle worker that large statement. */
   readonly has_claimable: boolean;
   /** Work of a workflow with a concurrency limit could be claimed if there is a slot. */
   readonly has_limited: boolean;
-  /** Starts wait for the decision whether they are skipped, or what they cancel. */
+  /** Starts wait for a decision: whether they are skipped, or what they cancel. */
   readonly has_undecided: boolean;
   /** Ended executions left follow-up work. */
   readonly has_follow_ups: boolean;
   readonly has_failures: boolean;
-  /** How long until something held may be released; 0 or less: now. Null if nothing is held. */
+  /** How long until a held start may be released; 0 or less: now. Null if none is held. */
   readonly next_held_ms: number | null;
-  /** No execution runs, and none waits for a place among those of its workflow. */
+  /** No execution runs, and none waits for its workflow's concurrency limit. */
   readonly is_quiet: boolean;
-  /** How long until the next wait is over, of those that need no such place; Infinity if all wait for a signal, null if there is none. */
+  /** How long until the next wait without such a limit is over; Infinity if all wait for a signal, null if there is none. */
   readonly next_wake_ms: number | null;
 }
 
@@ -42,7 +42,7 @@ export async function lookForWork(db: Queryable): Promise<WaitingWork> {
        ${NEXT_HELD_MS} AS next_held_ms,
        NOT EXISTS (SELECT FROM executions WHERE status = 'running')
          AND NOT EXISTS (SELECT FROM executions WHERE status = 'waiting_async' AND max_concurrency IS NOT NULL) AS is_quiet,
-       -- Each is converted by itself: PostgreSQL before 17 can't subtract from infinity.
+       -- Converted separately: PostgreSQL before 17 can't subtract from infinity.
        (SELECT (extract(epoch FROM min(wake_at)) - extract(epoch FROM now())) * 1000
          FROM executions WHERE ${WAITING})::double precision AS next_wake_ms`,
     [],

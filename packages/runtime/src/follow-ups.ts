@@ -2,12 +2,12 @@ import { coalesce } from '@millrace/database/coalesce';
 import type { Database } from '@millrace/database/database';
 import { cancelChildren, lockEndedParent, signalParents, takeFollowUp } from './follow-up-statements.ts';
 
-/** Maximum signals and cancellations per statement: short enough not to be noticed by others that need the rows. */
+/** Maximum signals and cancellations per statement: few enough that others that need the rows hardly wait. */
 const MAX_SIGNALLED = 500;
 const MAX_CANCELLED = 500;
 
 /**
- * Completes what ended executions left to do for others: cancels the children they were waiting for, and signals the parents
+ * Does the follow-up work of ended executions: cancels the children they were waiting for, and signals the parents
  * waiting for them. Concurrent calls share the work; if it fails, the next call of any process does it.
  */
 export function createFollowUps(db: Database): () => Promise<void> {

@@ -9,7 +9,7 @@ export interface StartKey {
   readonly keyHash: Buffer;
 }
 
-/** A key with the rate that its newest start brought. */
+/** A key with the rate of its newest start. */
 export interface RatedKey extends StartKey {
   readonly rate: CellRate;
 }
@@ -32,7 +32,7 @@ const RATED_KEYS = rowSet<RatedKey>({
   tolerance_us: ['bigint', (key) => key.rate.toleranceUs],
 });
 
-/** Locks the rows of rates until the end of the transaction, in the order of their keys, making those that don't exist. */
+/** Locks the rows of rates until the end of the transaction, in the order of their keys, creating those that don't exist. */
 export async function lockRates(tx: Queryable, keys: readonly RatedKey[]): Promise<LockedRate[]> {
   return tx.query<LockedRate>(
     `INSERT INTO start_rates AS r (${RATED_KEYS.list()}, due_at)
@@ -74,7 +74,7 @@ const QUEUED_STARTS = rowSet<QueuedStart>({
   organisation_id: ['bigint', (start) => start.organisationId],
 });
 
-/** Stores what became of locked rates. Workers are notified if a queue got its first start. */
+/** Stores the changes to locked rates. Workers are notified if a queue got its first start. */
 export async function recordRates(
   tx: Queryable,
   changes: readonly RateChange[],
@@ -222,7 +222,7 @@ export interface EndedDebounce {
   readonly rate_tolerance_us: number;
 }
 
-/** Takes debounced starts whose wait is over, those of other transactions excepted. */
+/** Takes debounced starts whose wait is over, except those locked by other transactions. */
 export async function takeEndedDebounces(tx: Queryable, limit: number): Promise<EndedDebounce[]> {
   return tx.query<EndedDebounce>(
     `WITH ended AS MATERIALIZED (
@@ -237,7 +237,7 @@ export async function takeEndedDebounces(tx: Queryable, limit: number): Promise<
   );
 }
 
-/** An execution that is held until another time, or from now on not any more. */
+/** An execution that is held until another time, or no longer. */
 export interface Hold {
   readonly executionId: number;
   readonly until: Date | null;
@@ -265,7 +265,7 @@ export interface DueRate extends Omit<LockedRate, 'last_seq'> {
   readonly tolerance_us: number;
 }
 
-/** Locks the rates whose moment has come, those of other transactions excepted. */
+/** Locks the rates that are due, except those locked by other transactions. */
 export async function lockDueRates(tx: Queryable, limit: number): Promise<DueRate[]> {
   return tx.query<DueRate>(
     `SELECT organisation_id, workflow_id, key_hash, (extract(epoch FROM due_at) * 1000000)::bigint AS due_us, waiting,
@@ -277,7 +277,7 @@ export async function lockDueRates(tx: Queryable, limit: number): Promise<DueRat
   );
 }
 
-/** So many of a locked rate's queue may be released. */
+/** How many of a locked rate's queue may be released. */
 export interface Release extends StartKey {
   readonly count: number;
 }
@@ -288,7 +288,7 @@ const RELEASES = rowSet<Release>({
   count: ['bigint', (release) => release.count],
 });
 
-/** What was released of one queue, and how many rows left it: also those of executions that were cancelled. */
+/** What was released from one queue, and how many rows left it, including those of cancelled executions. */
 export interface Released {
   readonly workflow_id: number;
   readonly key_hash: Buffer;
@@ -296,7 +296,7 @@ export interface Released {
   readonly gone: number;
 }
 
-/** Cancelled executions that one release skips; behind more, the next one goes on. */
+/** Maximum cancelled executions that one release skips; the next one continues after them. */
 const MAX_SKIPPED = 50;
 
 /** Releases the first starts of locked rates' queues. Cancelled ones leave the queue with them, and don't count. */
@@ -351,7 +351,7 @@ export async function recordReleases(tx: Queryable, rates: readonly ReleasedRate
   );
 }
 
-/** Deletes rates whose queue is empty and whose next start wouldn't have to wait: they say as much as no row. */
+/** Deletes rates whose queue is empty and whose next start wouldn't have to wait: no row means the same. */
 export async function pruneStartRates(tx: Queryable, limit: number): Promise<number> {
   const rows = await tx.query(
     `WITH idle AS MATERIALIZED (

@@ -23,13 +23,13 @@ import {
 } from './held-start-statements.ts';
 import { insertExecutions, type StartedRow, type StartHold, type StartRow } from './statements.ts';
 
-/** The starts that were stored, and for those that were refused the time after which they would be accepted. */
+/** The starts that were stored, and for refused ones, how long until they would be accepted. */
 export interface HeldStarts {
   readonly stored: readonly StartedRow[];
   readonly refusedForMs: ReadonlyMap<number, number>;
 }
 
-/** Starts that are stored together were refused, because the rate of one would hold it for too long. */
+/** Starts to be stored together were refused, because the rate of one would hold it for too long. */
 export class StartRefusedError extends Error {
   override readonly name = 'StartRefusedError';
   /** After which they would be accepted. */
@@ -42,7 +42,7 @@ export class StartRefusedError extends Error {
 }
 
 /**
- * Stores starts in a transaction, held as their workflows' rate and debounce demand. The rows of their keys are locked first, always
+ * Stores starts in a transaction, held as required by their workflows' rate and debounce. The rows of their keys are locked first, always
  * debounces before rates and each in one order, so that no two transactions wait for each other.
  * @param maxWaitMs a start that its rate would hold for longer is refused; null for none
  */
@@ -104,7 +104,7 @@ export async function storeStarts<Row extends StartRow>(
 const AT_ONCE = 200;
 
 /**
- * Releases what is held and whose time has come, by the database's clock, whichever process held it. Concurrent callers
+ * Releases held starts that are due by the database's clock, of all processes. Concurrent callers
  * share the keys.
  */
 export async function releaseHeldStarts(db: Database): Promise<void> {
@@ -205,7 +205,7 @@ async function lockDebouncesOf<Row extends StartRow>(
   });
 }
 
-/** Of each key the last start that was stored waits; the ones before it are cancelled. */
+/** For each key, the last stored start waits; earlier ones are cancelled. */
 async function keepDebounces<Row extends StartRow>(
   tx: Queryable,
   debounces: readonly Debounced<Row>[],

@@ -5,7 +5,7 @@ import { rowSet } from '@millrace/database/row-set';
 import { type Lease, storeError } from '@millrace/engine';
 import { message } from '@millrace/messages';
 import type { ClaimRoom } from './data-budget.ts';
-import { OF_PAUSED } from './paused.ts';
+import { ORGANISATION_PAUSED } from './paused.ts';
 import { DATA_BYTES, HAS_ROOM, roomFrom, roomValues, WEIGHED } from './room-statements.ts';
 import {
   ALLOWED,
@@ -90,19 +90,19 @@ export interface ClaimedRow {
 export const CLAIMED = `e.id, e.organisation_id, e.workflow_id, e.workflow_version, e.is_test_mode, e.input, e.started_at, e.traceparent, e.started_as,
   e.timeout_ms, e.claim, e.checkpoint_seq, e.signal_seq, e.stored_bytes, greatest(e.kept_bytes, e.stored_bytes) AS data_bytes, e.status`;
 
-/** Where the walk from organisation to organisation stands, and whether it left something. */
+/** The position of the walk over organisations, and whether it left something. */
 export interface ClaimedTurn {
   /** Order in which the rows were chosen, from 1. */
   readonly turn: number;
-  /** How many executions its organisation has been given of its turn, this one included; 0 if the turn is over. */
+  /** How many executions its organisation was given in its turn, including this one; 0 if the turn is over. */
   readonly taken_of_turn: number;
-  /** There may be more to claim: this organisation got its part of the claim, or others had no place before those after them. */
+  /** There may be more to claim: this organisation got its part of the claim, or the claim had no room for others. */
   readonly has_more: boolean;
   /** It was taken over from a worker whose lease had expired. */
   readonly crashed: boolean;
 }
 
-/** The same of a claim by concurrency limits, which takes nothing over and looks at every organisation. */
+/** The same for a claim by concurrency limits, which takes nothing over and looks at every organisation. */
 export type LimitedTurn = Pick<ClaimedTurn, 'turn' | 'taken_of_turn'>;
 
 /** Code of executions that crashed their worker too often. */
@@ -112,20 +112,20 @@ export const WORKER_CRASHED = 'worker_crashed';
  * Leases runnable work: queued and woken executions, and those of workers whose lease expired. The latter count one crash
  * each and fail at `maxCrashedAttempts`. Nothing is claimed for a worker whose own lease is not valid.
  *
- * Organisations take turns, and each one's executions are claimed by priority and then oldest first, or now and then oldest first. None is claimed for an organisation that
- * holds its share of the slots; what was running already is exempt.
+ * Organisations take turns, and each one's executions are claimed by priority and then age, or in some claims by age alone. None is claimed
+ * for an organisation that holds its share of the slots; what was running already is exempt.
  *
  * A crash counts for everything its worker was running, because nobody can tell which execution caused it. So a worker runs
  * at most one execution with one attempt left, and no innocent one fails alongside a guilty one.
  *
- * Of executions with much data, one is claimed at a time, and only if there is room for it.
+ * Executions with much data are claimed one at a time, and only if there is room.
  *
  * Nothing of a paused organisation is claimed.
  *
  * Work with a concurrency limit on its workflow is left to {@link claimLimited}. A lost execution of that kind takes no
  * further slot: its row has been running all the time.
  *
- * Planning it takes several times as long as running it, so the plan is kept (docs/adr/0104-claims-keep-their-plan.md).
+ * Planning takes several times as long as running, so the plan is kept (docs/adr/0104-claims-keep-their-plan.md).
  *
  * @param limit at most {@link MAX_CLAIMED}
  */
@@ -169,12 +169,12 @@ export async function claimExecutions(
      ), suspect_given_back AS MATERIALIZED (
        SELECT id, organisation_id, ${DATA_BYTES} AS bytes FROM executions
        WHERE crashed_attempts > 0 AND completed_at IS NULL AND crashed_attempts >= $14 AND max_concurrency IS NULL
-         AND (status = 'queued' OR (status = 'waiting_async' AND wake_at <= now())) AND NOT ${OF_PAUSED}
+         AND (status = 'queued' OR (status = 'waiting_async' AND wake_at <= now())) AND NOT ${ORGANISATION_PAUSED}
        ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED
      ), suspect_lost AS MATERIALIZED (
        SELECT e.* FROM workers w CROSS JOIN LATERAL (
          SELECT id, organisation_id, ${DATA_BYTES} AS bytes FROM executions
-         WHERE worker_id = w.id AND status = 'running' AND crashed_attempts + 1 = $14 AND NOT ${OF_PAUSED}
+         WHERE worker_id = w.id AND status = 'running' AND crashed_attempts + 1 = $14 AND NOT ${ORGANISATION_PAUSED}
          ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED
        ) e
        WHERE w.lease_expires_at <= clock_timestamp()
@@ -195,7 +195,7 @@ export async function claimExecutions(
          UNION ALL SELECT id, organisation_id, 0, bytes, false, true, true FROM lost
          UNION ALL SELECT id, organisation_id, 0, bytes, false, crashed, true FROM suspect
        ) c
-       WHERE NOT ${OF_PAUSED}
+       WHERE NOT ${ORGANISATION_PAUSED}
      ), in_turn AS (
        SELECT c.*, ${TAKEN_OF_TURN}, row_number() OVER (
          ORDER BY is_exempt DESC, ${ROUND}, ${NEXT_FIRST}, nth) AS turn
@@ -247,8 +247,8 @@ export const WAITING = "status = 'waiting_async' AND max_concurrency IS NULL";
 export const DUE = `${WAITING} AND wake_at <= now()`;
 
 /**
- * The first `limit` of ordered rows. A kept plan is made for a limit that PostgreSQL doesn't know, which it takes for a tenth of all rows; so
- * it is told how many there can be at most. Rows beyond the limit are neither read nor locked.
+ * The first `limit` of ordered rows. A kept plan is made for an unknown limit, which PostgreSQL takes for a tenth of all rows, so an upper
+ * bound is given, too. Rows beyond the limit are neither read nor locked.
  */
 export function firstOf(rows: string, limit: string, lock = ''): string {
   return `(SELECT * FROM (${rows} LIMIT ${MAX_CLAIMED} ${lock}) f LIMIT ${limit})`;
@@ -261,7 +261,7 @@ const MOST_URGENT = firstOf(
   `CASE WHEN ${OLDEST_FIRST} THEN 0 ELSE o.part END`,
   LOCKED,
 );
-/** Of one priority. */
+/** The oldest of one priority. */
 const OLDEST = firstOf(
   `SELECT id, priority, ${DATA_BYTES} AS bytes FROM executions
    WHERE ${QUEUED} AND priority = p.priority AND ${OF_ORGANISATION} ORDER BY id`,
@@ -276,7 +276,7 @@ const WOKEN = firstOf(
 );
 const LOST = firstOf(
   `SELECT id, organisation_id, ${DATA_BYTES} AS bytes FROM executions
-   WHERE worker_id = w.id AND status = 'running' AND crashed_attempts + 1 <> $14 AND NOT ${OF_PAUSED} ORDER BY id`,
+   WHERE worker_id = w.id AND status = 'running' AND crashed_attempts + 1 <> $14 AND NOT ${ORGANISATION_PAUSED} ORDER BY id`,
   '$12',
   LOCKED,
 );
@@ -287,7 +287,7 @@ function nextOrganisation(work: string, after: string): string {
            WHERE ${work} AND organisation_id > ${after} ORDER BY organisation_id LIMIT 1)`;
 }
 
-/** The organisations with such work in their order, as many as can have a turn: those that hold slots may get none. */
+/** The organisations with such work in order, as many as can have a turn: those that hold slots may get none. */
 function walk(name: string, work: string, after: string, upTo: string): string {
   return `${name} (organisation_id, place) AS (
        SELECT organisation_id, 1 FROM ${nextOrganisation(work, after)} f WHERE ${upTo}
@@ -299,8 +299,8 @@ function walk(name: string, work: string, after: string, upTo: string): string {
 }
 
 /**
- * How many executions each of the organisations may be given: `allowed` by its share of the slots, were it alone, and
- * `part` of what this claim takes. Those whose turn it is, next ones first.
+ * How many executions each organisation may be given: `allowed` by its share of the slots if it were alone, and
+ * `part` of what this claim takes. In the order of their turns.
  */
 function partsOf(organisations: string): string {
   const parts = `SELECT organisation_id, allowed,
@@ -333,7 +333,7 @@ export async function listLeased(db: Queryable, workerId: string): Promise<numbe
 }
 
 /**
- * Reclaims executions that are leased to the worker but that it doesn't know of: rows whose insert or claim was stored while
+ * Reclaims executions that are leased to the worker without its knowledge: rows whose insert or claim was stored while
  * its reply was lost. The raised claim fences out any late write under the old one.
  */
 export async function adoptExecutions(
@@ -352,8 +352,8 @@ export async function adoptExecutions(
 
 /**
  * Moves what a process's lost registrations still lease to its new one, under raised claims. The process is alive, so this
- * is no crash. Executions another worker has taken over in the meantime stay there.
- * @param suspects stay: taking them over counts a crash
+ * isn't a crash. Executions another worker has taken over in the meantime stay there.
+ * @param suspects are left: taking them over counts a crash
  */
 export async function inheritExecutions(
   db: Queryable,
@@ -388,7 +388,7 @@ export async function findLostLeases(db: Queryable, leases: readonly Lease[]): P
 }
 
 /**
- * Takes back the crash that was counted when another worker took these over from a live one. Call it once for each lease, before
+ * Undoes the crash that was counted when another worker took these over from a live one. Call it once per lease, before
  * anything else can have raised its claim.
  */
 export async function uncountCrashes(db: Queryable, leases: readonly Lease[]): Promise<void> {

@@ -32,7 +32,7 @@ export class LeaseWatch {
 
 const BUSY_SHARE = 0.5;
 
-/** The share of time since its creation that this process spent computing: distinguishes a busy process from one that was held up. */
+/** The share of time since its creation that this process spent computing: distinguishes a busy process from one that was suspended. */
 export class CpuUsage {
   readonly since = performance.now();
   readonly #cpu = process.cpuUsage();
@@ -42,7 +42,7 @@ export class CpuUsage {
     return this.spentMs >= BUSY_SHARE * (performance.now() - this.since);
   }
 
-  /** Milliseconds of processor time it has spent. */
+  /** Milliseconds of CPU time spent. */
   get spentMs(): number {
     const { user, system } = process.cpuUsage(this.#cpu);
     return (user + system) / 1000;

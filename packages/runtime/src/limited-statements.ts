@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Queryable } from '@millrace/database/database';
 import type { ClaimRoom } from './data-budget.ts';
 import { CLAIMED, type ClaimedRow, firstOf, type LimitedTurn } from './lease-statements.ts';
-import { OF_PAUSED } from './paused.ts';
+import { ORGANISATION_PAUSED } from './paused.ts';
 import { DATA_BYTES, HAS_ROOM, roomFrom, roomValues, WEIGHED } from './room-statements.ts';
 import {
   type ClaimShares,
@@ -26,13 +26,13 @@ interface LimitedClaim {
   readonly maxCrashedAttempts: number;
   readonly shares: ClaimShares;
   readonly room: ClaimRoom;
-  /** A random key: where the look at the keys of a workflow begins. */
+  /** A random key, where the walk over a workflow's keys starts. */
   readonly firstKey: Buffer;
 }
 
 /**
  * Leases runnable work of workflows with `max_concurrency` or `concurrency`, oldest first per workflow and key and never more than may run
- * at once. Organisations take turns and are held to their share of the slots, as in the other way of claiming.
+ * at once. Organisations take turns and are limited to their share of the slots, as in {@link claimExecutions}.
  * Call it in a transaction: only one claimer at a time locks the workflow's row, and running executions are counted by a
  * later statement, which sees what the previous claimer leased.
  */
@@ -45,7 +45,7 @@ export async function claimLimited(
   room: ClaimRoom,
 ): Promise<(ClaimedRow & LimitedTurn)[]> {
   const claim = { workerId, limit, maxCrashedAttempts, shares, room, firstKey: randomBytes(KEY_BYTES) };
-  const workflows = await holdWorkflowsWithWork(tx, claim);
+  const workflows = await lockWorkflowsWithWork(tx, claim);
   if (workflows.length === 0) return [];
   const workflowIds = workflows.map(({ id }) => id);
   return claimOfLocked(tx, workflowIds, claim);
@@ -83,7 +83,7 @@ function walkKeys(name: string, start: string, upTo: string, limit: string): str
 
 /**
  * The keys of workflow `w` with queued executions of which at least one may run, and how many: `limit` of them, oldest first. The walk from
- * key to key visits as many as are running and `limit` more, so it finds one that isn't full if there is one. Where more keys wait, it begins
+ * key to key visits as many as are running and `limit` more, so it finds one that isn't full if there is one. If more keys wait, it starts
  * somewhere else (`first`) each time.
  */
 function openKeys(limit: string, first: string): string {
@@ -104,7 +104,7 @@ function openKeys(limit: string, first: string): string {
 const OPEN_KEYS = openKeys('$1::integer', '$2::bytea');
 const OPEN_KEYS_OF_LOCKED = openKeys('$11::integer', '$12::bytea');
 
-/** Woken executions of one workflow that a claim looks at, for those whose key isn't full. */
+/** Woken executions of one workflow that a claim checks for ones whose key isn't full. */
 const MAX_DUE = 500;
 
 const FIRST_OF_KEY = firstOf(
@@ -126,7 +126,7 @@ const FIRST_IN_TURN = firstOf(
 );
 
 /** Walks two indexes from workflow to workflow, so one workflow's long queue costs no more than a short one. */
-function holdWorkflowsWithWork(
+function lockWorkflowsWithWork(
   tx: Queryable,
   { limit, firstKey, shares }: LimitedClaim,
 ): Promise<{ id: number }[]> {
@@ -162,7 +162,7 @@ function holdWorkflowsWithWork(
      ), with_place AS (
        SELECT f.workflow_id, e.organisation_id, row_number() OVER (PARTITION BY e.organisation_id ORDER BY f.id) AS round
        FROM first f JOIN executions e USING (id)
-       WHERE e.max_concurrency > f.running AND NOT ${OF_PAUSED}
+       WHERE e.max_concurrency > f.running AND NOT ${ORGANISATION_PAUSED}
        ORDER BY round, e.organisation_id <= $3, e.organisation_id LIMIT ${MAX_WORKFLOWS}
      )
      SELECT id FROM workflows WHERE id IN (SELECT workflow_id FROM with_place)
@@ -204,14 +204,14 @@ function claimOfLocked(
          -- Executions under a limit keep their order, with the priority of the first.
          first_value(priority) OVER (PARTITION BY workflow_id, concurrency_key ORDER BY id) AS shared_priority
        FROM in_order
-       WHERE (concurrency_limit IS NULL OR running_with_key + place_of_key <= concurrency_limit) AND NOT ${OF_PAUSED}
+       WHERE (concurrency_limit IS NULL OR running_with_key + place_of_key <= concurrency_limit) AND NOT ${ORGANISATION_PAUSED}
      ), in_turn AS (
        SELECT c.*, ${TAKEN_OF_TURN}, row_number() OVER (ORDER BY ${ROUND}, ${NEXT_FIRST}, nth) AS turn FROM (
          SELECT id, organisation_id, row_number() OVER (PARTITION BY organisation_id ORDER BY ${URGENT_FIRST}) AS nth
          FROM (
            SELECT id, organisation_id, shared_priority AS priority FROM candidate
            WHERE running + place <= max_concurrency
-             -- A worker holds one execution at most that has one attempt left, as in the other way of claiming.
+             -- A worker runs at most one execution with one attempt left, as in claimExecutions.
              AND (NOT is_suspect OR (place_of_kind = 1 AND NOT EXISTS (
                SELECT FROM executions
                WHERE crashed_attempts > 0 AND completed_at IS NULL AND crashed_attempts >= $14 AND worker_id = $15)))

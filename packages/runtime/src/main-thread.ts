@@ -1,11 +1,11 @@
-/** Whose data the main thread works on. */
+/** Whose work the main thread is doing. */
 export interface Holder {
   readonly executionId: number;
   /** Null for the execution as a whole: its next step, its records. */
   readonly nodeId: string | null;
 }
 
-/** The main thread was held at a stretch for longer than {@link MAX_HELD_MS}. */
+/** The main thread was held without a break for longer than {@link MAX_HELD_MS}. */
 export interface Stall extends Holder {
   readonly ms: number;
   /** `performance.now()` at its end. */
@@ -14,7 +14,7 @@ export interface Stall extends Holder {
 
 /** Nothing may hold the main thread for longer: heartbeats, requests and all other executions wait. */
 export const MAX_HELD_MS = 50;
-/** Stalls remembered, for telling who made a worker lose its lease. */
+/** Stalls remembered, to find out what made a worker lose its lease. */
 const MAX_STALLS = 1_000;
 
 const stalls: Stall[] = [];
@@ -23,9 +23,9 @@ let isHeld = false;
 /** All time held so far. */
 let heldMs = 0;
 
-/** Does something for an execution that can't be interrupted, and notes who it was when it takes long. */
+/** Does uninterruptible work for an execution, and records a stall if it takes long. */
 export function hold<Result>(holder: Holder, work: () => Result): Result {
-  // What is inside another's section belongs to that one.
+  // Nested work belongs to the outer holder.
   if (isHeld) return work();
   isHeld = true;
   const startedAt = performance.now();
@@ -48,7 +48,7 @@ interface Continuation {
 const continuations = new Set<Continuation>();
 
 /**
- * An execution's promise is about to resolve: what runs until the next turn of the event loop, and isn't noted as someone else's, is
+ * An execution's promise is about to resolve: what runs until the next turn of the event loop, and isn't recorded for another holder, is
  * taken for its continuation.
  */
 export function handOver(holder: Holder): void {
@@ -73,13 +73,13 @@ function note({ executionId, nodeId }: Holder, ms: number): void {
   for (const listener of listeners) listener(stall);
 }
 
-/** Calls back after every stall. @returns a function that ends this */
+/** Calls `listener` after every stall. @returns a function that unsubscribes */
 export function onStall(listener: (stall: Stall) => void): () => void {
   listeners.add(listener);
   return () => listeners.delete(listener);
 }
 
-/** How long each execution has stalled the main thread since then (`performance.now()`), in milliseconds. */
+/** How long each execution has stalled the main thread since `time` (`performance.now()`), in milliseconds. */
 export function stalledSince(time: number): ReadonlyMap<number, number> {
   const held = new Map<number, number>();
   for (const { executionId, ms, endedAt } of stalls) {

@@ -3,7 +3,7 @@ import type { Meter, Work } from '@millrace/engine';
 /** Ranges in a byte string: alternating starts and ends, in order and disjoint. */
 export type Ranges = readonly number[];
 
-/** Bytes that are looked at between two looks at the meter: about a millisecond. */
+/** Bytes searched between two checks of the meter: about a millisecond. */
 export const STRIDE = 256 * 1024;
 
 /** Forms encode a space as `+`, so the two are treated as equal here. */

@@ -332,7 +332,7 @@ function leastLetters(encoding: DataEncoding, bytes: number): number {
 
 /**
  * Data in which each character encodes a few bits.
- * @param skip how many characters of each run to skip: nobody knows at which one the data starts
+ * @param skip how many characters of each run to skip: the data may start at any of the first ones
  */
 function data(encoding: DataEncoding, skip: number): View {
   return {

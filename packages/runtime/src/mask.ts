@@ -25,7 +25,7 @@ const MIN_ENCODED_LENGTH = 6;
 const MAX_ENCODINGS = 2;
 /** Maximum growth of a byte when it is escaped: `\\u002f`, `&#x0002f;`. */
 const MAX_GROWTH = 10;
-/** The engine rejects outputs this deep, whatever they contain. */
+/** The engine rejects outputs this deep in any case. */
 const MAX_DEPTH = 1_100;
 
 /**

@@ -11,12 +11,12 @@ import {
   isWork,
   type JsonObject,
   type JsonValue,
-  knownId,
   Meter,
   measureWork,
   type NodeContext,
   type NodeResult,
   type NodeServices,
+  originalId,
   type PlanNode,
   type PutOff,
   putOff,
@@ -32,7 +32,7 @@ import { maskSecrets, maskValue } from './mask.ts';
 import { type Caller, SERVICE_NAMES, type Services, servicesFor } from './node-services.ts';
 import { type OutgoingTrace, withTraceparent } from './tracing/outgoing.ts';
 
-/** What of the engine's effect a run reads. */
+/** The parts of the engine's effect that a run reads. */
 type StartNode = Omit<Extract<Effect, { kind: 'start_node' }>, 'kind' | 'node'> & {
   readonly node: Pick<PlanNode, 'id' | 'label' | 'type' | 'definition' | 'types'>;
 };
@@ -43,12 +43,12 @@ export interface NodeRunDeps {
   readonly http: (organisationId: number) => HttpClient;
   readonly clock: { now(): number };
   readonly services: Services;
-  /** Most steps of work on one node's data. */
+  /** Maximum steps of work on one node's data. */
   readonly maxSteps: number;
   readonly limits: Pick<ExecutionLimits, 'inlineWaitMs' | 'maxOutputBytes'>;
 }
 
-/** What these do outside they do in the turn of a host; a credential or a file that is read again is the same, and so is a memory, which is written after a call. */
+/** Using these isn't an effect in itself: their calls wait for a host's turn, reads can be repeated, and a memory is written after a call. */
 const HARMLESS: ReadonlySet<string> = new Set([
   'credentials',
   'files',
@@ -65,7 +65,7 @@ const HARMLESS: ReadonlySet<string> = new Set([
 export interface NodeRunControl {
   /** What the execution holds. */
   readonly data: DataHolding;
-  /** The node waits until it may call a host. @returns a function that ends this */
+  /** The node waits until it may call a host. @returns a function to call when it stops waiting */
   waitForHost(): () => void;
   /** Whether the execution is certainly still leased to this worker; otherwise the run ends. */
   mayStillCall(): boolean;
@@ -106,7 +106,7 @@ export class NodeRun implements NodeContext {
   declare readonly contents: NodeServices['contents'];
   readonly #effect: StartNode;
   readonly #services: Services;
-  readonly #knownId: number;
+  readonly #originalId: number;
   readonly #startedAtMs: number;
   readonly #holder: Holder;
   readonly #maxSteps: number;
@@ -119,13 +119,13 @@ export class NodeRun implements NodeContext {
   readonly #maxWaitMs: number;
   readonly #maxOutputBytes: number;
   readonly #trace: OutgoingTrace | null;
-  /** Whether anything outside may have been done. */
+  /** Whether it may have had external effects. */
   #hasActed = false;
   #putOff: PutOff | null = null;
 
   /**
    * @param control null before the execution is stored, when it calls nobody
-   * @param trace its span, for what it causes; null without tracing
+   * @param trace the span of what it causes; null without tracing
    */
   constructor(
     claimed: ClaimedExecution,
@@ -162,7 +162,7 @@ export class NodeRun implements NodeContext {
     this.render = effect.render;
     this.#effect = effect;
     this.#services = services;
-    this.#knownId = knownId(claimed);
+    this.#originalId = originalId(claimed);
     this.#startedAtMs = claimed.startedAtMs;
   }
 
@@ -174,9 +174,9 @@ export class NodeRun implements NodeContext {
 
   /** Includes the execution's first start, because execution ids are unique within one database only. */
   get idempotencyKey(): string {
-    const place = [this.#knownId, this.#startedAtMs, this.node.id];
+    const place = [this.#originalId, this.#startedAtMs, this.node.id];
     const name = JSON.stringify(this.iteration.length === 0 ? place : [...place, this.iteration]);
-    return `${this.#knownId}-${createHash('sha256').update(name).digest('hex').slice(0, 32)}`;
+    return `${this.#originalId}-${createHash('sha256').update(name).digest('hex').slice(0, 32)}`;
   }
 
   static {
@@ -196,7 +196,7 @@ export class NodeRun implements NodeContext {
   begin(): AttemptResult | Promise<AttemptResult> {
     const ended = this.#attempt(() => this.#call());
     if (!(ended instanceof Promise)) return this.#finish(ended);
-    // Whatever the node made of it: its only call wasn't made.
+    // Regardless of the node's result: its only call wasn't made.
     return ended.then((result) => this.#putOff ?? this.#finish(result));
   }
 
@@ -209,12 +209,12 @@ export class NodeRun implements NodeContext {
     this.#controller.abort(new Error(`aborted: ${reason}`));
   }
 
-  /** What it has received is part of an output by now, or is no longer needed. */
+  /** What it received is part of an output by now, or no longer needed. */
   releaseResponses(): void {
     for (const response of this.#responses.splice(0)) response.release();
   }
 
-  /** Its responses take room, and what a node does with one is noted as its own. */
+  /** Its responses take room in the budget, and what the node does with them is attributed to it. */
   #counted(http: HttpClient, data: DataHolding | null): HttpClient {
     const holder = this.#holder;
     const responses = this.#responses;
@@ -237,7 +237,7 @@ export class NodeRun implements NodeContext {
     };
   }
 
-  /** For its next call. Only what comes first can be put off: the attempt is repeated, and would repeat what it has done. */
+  /** For its next call. Only the first one can be put off, because the attempt is repeated, with everything it has done. */
   #waitForHost(): HostWait {
     const isFirst = !this.#hasActed && this.#effect.resumed === undefined;
     this.#hasActed = true;
@@ -290,7 +290,7 @@ export class NodeRun implements NodeContext {
     return masked instanceof Promise ? masked.then((each) => this.#measure(each)) : this.#measure(masked);
   }
 
-  /** In advance and in turns: the engine's step, which checks and counts the output, can't be interrupted. */
+  /** Measures the output in turns and in advance: the engine's step, which checks and counts it, can't be interrupted. */
   #measure(result: NodeResult): NodeResult | Promise<NodeResult> {
     if (!('output' in result) || result.output === undefined) return result;
     const work = measureWork(result.output, this.#maxOutputBytes, new Meter());

@@ -13,17 +13,17 @@ export interface Caller {
   /** Stable across attempts and take-overs. */
   readonly idempotencyKey: string;
   readonly isTestMode: boolean;
-  /** The types of its workflow; absent: those of everybody. */
+  /** The types of its workflow; absent: the common ones. */
   readonly types?: NodeRegistry;
   /** It runs inside another node; absent if it doesn't. */
   readonly isTool?: boolean;
   /** Its span; absent without tracing. */
   readonly trace?: OutgoingTrace;
-  /** For a call that is about to be made; absent: it waits for its turn for as long as it takes. */
+  /** For a call that is about to be made; absent: it waits for its turn without a limit. */
   readonly waitForHost?: () => HostWait;
   /** Called with every secret string passed to the node, so that it can be masked in the node's output. */
   readonly onSecret: (secret: string) => void;
-  /** Masks those secrets in what the node shows to others before it ends; absent: there are none. */
+  /** Masks those secrets in what the node shows to others before it has ended; absent: there are none. */
   readonly mask?: (value: JsonValue) => JsonValue | Promise<JsonValue>;
 }
 

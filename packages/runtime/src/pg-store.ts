@@ -16,6 +16,7 @@ import {
   type WriteInfo,
 } from '@millrace/engine';
 import { decideAllStarts } from './concurrency.ts';
+import { createConfirmedWrites, LARGE_BYTES } from './confirmed-writes.ts';
 import type { ClaimRoom } from './data-budget.ts';
 import { driveUnlimited } from './drive.ts';
 import { lookForWork, type WaitingWork } from './follow-up-statements.ts';
@@ -40,11 +41,10 @@ import {
 import { claimLimited } from './limited-statements.ts';
 import { Meters } from './meters/meters.ts';
 import { ROOM_FOR_ALL } from './room-statements.ts';
-import { type ClaimShares, selectOwnShares } from './share-statements.ts';
-import { findSignalled, selectAllSignals, selectSignals } from './signal-statements.ts';
+import { type ClaimShares, listOwnShares } from './share-statements.ts';
+import { findSignalled, listSignals, listSignalsOf } from './signal-statements.ts';
 import { readChunks, type StoredChunk } from './statements.ts';
 import { toClaimed, toFencedWrite, toSignal, toTarget, type WriteTarget } from './store-rows.ts';
-import { createSureWrites, LARGE_BYTES } from './sure-writes.ts';
 import type { Tracer } from './tracing/tracer.ts';
 
 export interface PgStoreOptions {
@@ -67,16 +67,16 @@ export class PgExecutionStore implements ExecutionStore {
   readonly #db: Database;
   readonly #options: PgStoreOptions;
   readonly #meters: Meters;
-  readonly #write: ReturnType<typeof createSureWrites>;
+  readonly #write: ReturnType<typeof createConfirmedWrites>;
   readonly #settle: () => Promise<void>;
   /** Executions whose end was stored and left follow-up work for other executions. */
   readonly #unsettled = new Set<number>();
   #claims = 0;
   #nextHeldMs: number | null = null;
   #quietMs = 0;
-  /** The organisation that had the last turn when free slots were claimed. */
+  /** The organisation with the last turn when free slots were claimed. */
   #lastOrganisation = 0;
-  /** How many executions it was given of a turn that isn't over; 0 if it is. */
+  /** How many executions it was given in a turn that isn't over; 0 if it is. */
   #takenOfTurn = 0;
 
   constructor(db: Database, options: PgStoreOptions) {
@@ -84,7 +84,7 @@ export class PgExecutionStore implements ExecutionStore {
     this.#options = options;
     this.#meters = options.meters ?? new Meters();
     this.#settle = createFollowUps(db);
-    this.#write = createSureWrites(db, {
+    this.#write = createConfirmedWrites(db, {
       isLeaseValid: options.isLeaseValid,
       onStored: options.onChanged,
       onFollowUps: (executionId) => void this.#unsettled.add(executionId),
@@ -103,7 +103,7 @@ export class PgExecutionStore implements ExecutionStore {
     await endWorkerLease(this.#db, workerId);
   }
 
-  /** Decides which starts that may be skipped, or cancel older executions, can be claimed; starts that come meanwhile, too. */
+  /** Decides starts that may be skipped or cancel older executions, including those that arrive meanwhile. */
   async decideStarts(): Promise<void> {
     const changed = await decideAllStarts(this.#db);
     if (changed.length === 0) return;
@@ -111,9 +111,9 @@ export class PgExecutionStore implements ExecutionStore {
     await this.#settleEnds();
   }
 
-  /** The organisations whose share of the slots differs from the usual one. */
+  /** The organisations with a share of the slots other than the default. */
   readOwnShares(): Promise<Map<number, OrganisationShare>> {
-    return selectOwnShares(this.#db);
+    return listOwnShares(this.#db);
   }
 
   /** The workers with a valid lease. */
@@ -142,7 +142,7 @@ export class PgExecutionStore implements ExecutionStore {
       for await (const more of this.#claimParts(claim, slots, { hasLimited, hasUnlimited }))
         rows.push(...more);
     } catch (error) {
-      // What was claimed before is leased to this worker: it would wait for the next heartbeat to be found.
+      // Earlier parts of this claim are leased to this worker, and would be found only at the next heartbeat.
       if (rows.length === 0) throw error;
     }
     this.#options.onChanged(rows.map((row) => row.id));
@@ -151,19 +151,19 @@ export class PgExecutionStore implements ExecutionStore {
     return this.#load(workerId, running);
   }
 
-  /** How long after the last claim something held may be released, in milliseconds; null if nothing was held. */
+  /** Milliseconds after the last claim at which a held start may be released; null if none was held. */
   get nextHeldMs(): number | null {
     return this.#nextHeldMs;
   }
 
-  /** For how long after the last claim nothing will be there to claim unless a notification says so, in milliseconds. */
+  /** Milliseconds after the last claim in which there will be nothing to claim unless a notification says so. */
   get quietMs(): number {
     return this.#quietMs;
   }
 
   /**
-   * Adopts what the database has leased to the worker but the worker doesn't know.
-   * @param isKnown asked after the database was: what it saw of a start was reserved here before
+   * Adopts what the database has leased to the worker without its knowledge.
+   * @param isKnown called after the database was read: a start that it saw had been reserved here before
    */
   async adopt(workerId: string, isKnown: (executionId: number) => boolean): Promise<ClaimedExecution[]> {
     const ids = (await listLeased(this.#db, workerId)).filter((id) => !isKnown(id));
@@ -182,7 +182,7 @@ export class PgExecutionStore implements ExecutionStore {
     await inheritExecutions(this.#db, workerId, formerIds, suspects);
   }
 
-  /** Takes back the crashes that other workers have counted for what they took over from this live process. */
+  /** Undoes the crashes that other workers counted when they took executions over from this live process. */
   async uncountCrashes(leases: readonly Lease[]): Promise<void> {
     if (leases.length > 0) await uncountCrashes(this.#db, leases);
   }
@@ -222,7 +222,7 @@ export class PgExecutionStore implements ExecutionStore {
   }
 
   async readSignals(executionId: number, afterSeq: number): Promise<StoredSignal[]> {
-    return (await selectSignals(this.#db, executionId, afterSeq)).map(toSignal);
+    return (await listSignals(this.#db, executionId, afterSeq)).map(toSignal);
   }
 
   /** Ids of the executions that were sent more signals than their runs have seen. */
@@ -254,7 +254,7 @@ export class PgExecutionStore implements ExecutionStore {
     if (wasFull) yield await this.#claimLimited(leftOf(claim, claimed), without(shares, claimed));
   }
 
-  /** Asks again while an organisation has more than its part of the last claim and slots are left. */
+  /** Claims again while an organisation has more than its part of the last claim and slots are left. */
   async *#claimUnlimited(claim: ClaimOrder, shares: SlotShares): AsyncGenerator<ClaimedRow[]> {
     const claimed: ClaimedRow[] = [];
     const { maxCrashedAttempts } = this.#options;
@@ -281,7 +281,7 @@ export class PgExecutionStore implements ExecutionStore {
     return rows;
   }
 
-  /** A turn that isn't over is continued. */
+  /** Continues a turn that isn't over. */
   #nextIn(shares: SlotShares): ClaimShares {
     const takenOfTurn = this.#takenOfTurn;
     const afterOrganisation = this.#lastOrganisation - (takenOfTurn > 0 ? 1 : 0);
@@ -324,7 +324,7 @@ export class PgExecutionStore implements ExecutionStore {
     }
   }
 
-  /** What waits, once what is held and due was released: that may be what the next steps look for. */
+  /** Looks for work after releasing held starts that are due, as these may be part of it. */
   async #findWork(): Promise<WaitingWork> {
     let work = await lookForWork(this.#db);
     if (work.next_held_ms !== null && work.next_held_ms <= 0) {
@@ -349,7 +349,7 @@ export class PgExecutionStore implements ExecutionStore {
       : this.#write(toFencedWrite(lease, text, target));
   }
 
-  /** Those of executions that stored much are read one after the other, apart from everyone's statements. */
+  /** Large executions are read one after the other, on separate connections. */
   async #readChunks(rows: readonly ClaimedRow[]): Promise<StoredChunk[]> {
     const stored = rows.filter((row) => row.checkpoint_seq > 0);
     const small = stored.filter((row) => row.stored_bytes < LARGE_BYTES).map((row) => row.id);
@@ -368,7 +368,7 @@ export class PgExecutionStore implements ExecutionStore {
     }
     const records = Map.groupBy(chunks, (chunk) => chunk.executionId);
     const signalled = rows.filter((row) => row.signal_seq > 0).map((row) => row.id);
-    const signalRows = signalled.length === 0 ? [] : await selectAllSignals(this.#db, signalled);
+    const signalRows = signalled.length === 0 ? [] : await listSignalsOf(this.#db, signalled);
     const signals = Map.groupBy(signalRows, (row) => row.execution_id);
     return rows
       .toSorted((a, b) => a.id - b.id)
@@ -380,7 +380,7 @@ export class PgExecutionStore implements ExecutionStore {
   }
 }
 
-/** In turns if they are large: what is small is written together with what others write at this moment. */
+/** In turns if they are large; small ones are written together with what others write at this moment. */
 function textOfRecords(
   { executionId }: Lease,
   records: readonly NodeRecord[],
@@ -396,14 +396,14 @@ interface ClaimOrder {
   readonly room: ClaimRoom;
 }
 
-/** What is left of a claim after these. Larger ones then wait for the next claim, by which it is known what these hold. */
+/** What is left of a claim after these. Large ones wait for the next claim, when it is known what these hold. */
 function leftOf({ workerId, limit, room }: ClaimOrder, claimed: readonly ClaimedRow[]): ClaimOrder {
   const hasLarge = claimed.some((row) => row.data_bytes > room.smallBytes);
   const left = hasLarge ? { ...room, freeBytes: 0, isIdle: false } : room;
   return { workerId, limit: limit - claimed.length, room: left };
 }
 
-/** What is left to share after these were claimed. */
+/** The shares after these were claimed. */
 function without(shares: SlotShares, claimed: readonly ClaimedRow[]): SlotShares {
   if (claimed.length === 0) return shares;
   const held = new Map(shares.held);
@@ -411,7 +411,7 @@ function without(shares: SlotShares, claimed: readonly ClaimedRow[]): SlotShares
   return { ...shares, free: shares.free - claimed.length, held };
 }
 
-/** What runs may end or park at any time, and other processes tell nobody when a wait of theirs is over. */
+/** Running executions may end or park at any time, and the end of a wait in another process sends no notification. */
 function quietMsOf(work: WaitingWork): number {
   const { is_quiet: isQuiet, next_held_ms: nextHeldMs, next_wake_ms: nextWakeMs, ...found } = work;
   if (!isQuiet || nextHeldMs !== null || Object.values(found).includes(true)) return 0;

@@ -4,8 +4,8 @@ import { type CompileResult, compileWork, type NodeRegistry, parseJson, remember
 import { finishInTurns } from './turns.ts';
 
 /**
- * The node types with which a version runs, besides those of everybody. Not `isFinal`: they may be others the next time, so the plan isn't
- * kept.
+ * The node types with which a version runs, in addition to the common ones. Not `isFinal`: they may differ the next time, so the plan isn't
+ * cached.
  */
 export type TypesOfVersion = (
   version: { readonly workflowId: number; readonly version: number },
@@ -49,7 +49,7 @@ export function createPlanCache(db: Queryable, typesOf: TypesOfVersion, maxPlans
       const known = plans.get(name);
       const forget = (): void => void plans.delete(name);
       const plan = known ?? compileVersion({ workflowId, version }, forget);
-      // Also what is known, so that the order is that of use.
+      // Cached plans, too, which keeps the order by use.
       remember(plans, name, plan, maxPlans);
       if (known === undefined) plan.catch(() => plans.get(name) === plan && plans.delete(name));
       return plan;

@@ -17,7 +17,7 @@ it('a statement that took too long is not repeated: the node fails, and its own 
   expect(calls).toBe(1);
 });
 
-it('a database that is away is waited for', async () => {
+it('an unavailable database is waited for', async () => {
   let calls = 0;
   const result = retryForNode(() => {
     calls += 1;

@@ -7,7 +7,7 @@ const TIMEOUT_MS = 30_000;
 
 /**
  * {@link retryWhileUnavailable} for a node's requests to the service. A statement that took too long isn't repeated at once: the database is
- * there, and would need as long again.
+ * available, and would take as long again.
  * @throws ServiceError `database_unavailable`, `statement_timeout`; both retryable
  */
 export async function retryForNode<Result>(work: () => Promise<Result>): Promise<Result> {

@@ -9,10 +9,10 @@ export const ROOM_FOR_ALL: ClaimRoom = {
   isIdle: true,
 };
 
-/** How much data an execution brings along: its input and records, as JSON. Those stored before the first was counted have the second only. */
+/** How much data an execution has: its input and records, as JSON. For executions from before inputs were counted, only its records. */
 export const DATA_BYTES = 'greatest(kept_bytes, stored_bytes)';
 
-/** Parts of a claim's WITH: what the organisations hold, and what there is room for. The values of {@link roomValues} begin with this parameter. */
+/** Parts of a claim's WITH: what the organisations hold, and the room that is left. The values of {@link roomValues} start at this parameter. */
 export function roomFrom(first: number): string {
   return `data_held AS (
        SELECT * FROM unnest($${first}::bigint[], $${first + 1}::bigint[]) AS d (organisation_id, data_bytes)
@@ -22,7 +22,7 @@ export function roomFrom(first: number): string {
      )`;
 }
 
-/** Whether the share of the organisation allows candidate `j`. One that holds nothing may have a single large one. */
+/** Whether the organisation's share allows candidate `j`. An organisation that holds nothing may have a single large one. */
 const FITS_ORGANISATION = `(r.is_idle OR d.data_bytes IS NULL OR d.data_bytes + j.bytes <= r.organisation_bytes)`;
 
 /** Of candidates `j` with `bytes` and `turn`, their organisation's `d` and the room `r`. */
@@ -30,7 +30,7 @@ export const WEIGHED = `j.bytes > r.small_bytes AS is_large, ${FITS_ORGANISATION
          row_number() OVER (PARTITION BY j.bytes > r.small_bytes, ${FITS_ORGANISATION} ORDER BY j.turn) AS place_of_size,
          r.is_idle OR j.bytes <= r.free_bytes AS has_room`;
 
-/** Whether one with {@link WEIGHED} may be claimed: of the large ones only the first, which others can't overtake while it waits for room. */
+/** Whether one with {@link WEIGHED} may be claimed: of the large ones only the first, which no other overtakes while it waits for room. */
 export const HAS_ROOM = '(NOT is_large OR (fits_organisation AND place_of_size = 1 AND has_room))';
 
 export function roomValues(room: ClaimRoom): readonly unknown[] {

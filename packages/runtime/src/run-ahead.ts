@@ -13,7 +13,7 @@ import type { StartRow } from './statements.ts';
 import { toTarget } from './store-rows.ts';
 
 /**
- * An execution that was run before it is stored, as far as that touches nothing outside. Nobody has seen it: if it isn't
+ * An execution that was run before it is stored, as far as it has no external effects. Nobody has seen it: if it isn't
  * stored, it never existed.
  */
 export interface AheadRun {
@@ -21,7 +21,7 @@ export interface AheadRun {
   readonly row: Pick<StartRow, 'recordsJson' | 'ahead'>;
   /** Continues it once the row is stored with its lease; null if it has ended. */
   readonly rest: Run | null;
-  /** The row is stored as it is: the execution has ended, or goes on. */
+  /** The row is stored with this result: the execution has ended, or continues. */
   stored(): void;
   /** The row isn't stored like this, or that is unknown. */
   drop(): void;
@@ -31,8 +31,8 @@ const time = createAheadTime();
 
 /**
  * Runs an execution ahead of its insert, within the budget: pure nodes only, and none once its time, its nodes or its bytes are
- * used up. What is left is run after the insert.
- * @returns null if that comes to nothing
+ * used up. The rest is run after the insert.
+ * @returns null if nothing was run
  */
 export function runAhead(
   claimed: ClaimedExecution,
@@ -46,7 +46,7 @@ export function runAhead(
   try {
     run.runAhead(createBudget(settings, part));
   } catch (error) {
-    // A defect: the ordinary way meets it again, and stores it as the execution's end.
+    // A defect: the regular run will hit it again, and store it as the execution's end.
     deps.log.debug({ execution_id: claimed.lease.executionId, err: error }, 'could not run ahead');
     run.drop();
     return null;

@@ -7,7 +7,7 @@ import {
   type ExecutionLimits,
   type ExecutionState,
   type ExecutionStore,
-  knownId,
+  originalId,
   outcomeOfProblem,
   type Plan,
   resumeWork,
@@ -19,6 +19,7 @@ import {
 } from '@millrace/engine';
 import { message } from '@millrace/messages';
 import type { Logger } from 'pino';
+import { WriteTimeoutError } from './confirmed-writes.ts';
 import type { DataHolding } from './data-budget.ts';
 import { driveUnlimited } from './drive.ts';
 import { EventQueue } from './event-queue.ts';
@@ -28,7 +29,6 @@ import { NodeRun, type NodeRunControl, type NodeRunDeps } from './node-run.ts';
 import type { PlanCache } from './plans.ts';
 import { SignalReader } from './signal-reader.ts';
 import { isStoreEffect, type StoreEffect, storeEffect } from './store-effects.ts';
-import { WriteTimeoutError } from './sure-writes.ts';
 import { type LogIds, logIdsOf, RunTrace, traced } from './tracing/run-trace.ts';
 import type { OpenSpan, Tracer } from './tracing/tracer.ts';
 import { yieldTurn } from './turns.ts';
@@ -60,7 +60,7 @@ export interface RunControl {
   isLeaseValid(): boolean;
   /** What the execution holds in memory. */
   readonly data: DataHolding;
-  /** Whether all that it does is waiting for hosts: it needs no slot for that. */
+  /** Whether it only waits for hosts, which needs no slot. */
   setIdle(isIdle: boolean): void;
 }
 
@@ -159,7 +159,7 @@ export function noteEnd(
 export interface AheadBudget {
   /** Asked before every node. */
   takeNode(): boolean;
-  /** Told every node's result. */
+  /** Called with every node's result. */
   sawResult(result: AttemptResult): void;
 }
 
@@ -170,7 +170,7 @@ export class Run {
   readonly #deps: RunDeps;
   /** Null until it is driven: nothing may be stored before, and no node with an effect may start. */
   #control: RunControl | null = null;
-  /** What of it all of its nodes get. */
+  /** The part of it that nodes get. */
   #nodeControl: NodeRunControl | null = null;
   readonly #holder: Holder;
   /** By node and iteration. */
@@ -180,8 +180,8 @@ export class Run {
   #state: ExecutionState | null = null;
   /** Effects that haven't been performed yet. */
   #open: Effect[] = [];
-  /** A step of the engine that takes more than a piece, and was begun before the execution is stored. */
-  #begun: Work<Step> | null = null;
+  /** A step of the engine that didn't finish before the execution was stored. */
+  #unfinishedStep: Work<Step> | null = null;
   readonly #events = new EventQueue();
   readonly #signals: SignalReader;
   /** Nodes that wait until they may call a host. */
@@ -189,7 +189,7 @@ export class Run {
   #timer: NodeJS.Timeout | null = null;
   /** Null if no spans are recorded. */
   readonly #trace: RunTrace | null;
-  /** What its log lines say of it. */
+  /** Its ids for log lines. */
   readonly #ids: LogIds;
 
   constructor(claimed: ClaimedExecution, plan: Plan, deps: RunDeps) {
@@ -200,7 +200,7 @@ export class Run {
     const { tracer = null } = deps;
     this.#trace = tracer === null ? null : new RunTrace(tracer, claimed);
     this.#ids = logIdsOf(tracer, claimed);
-    this.#signals = this.#readerOfSignals();
+    this.#signals = this.#createSignalReader();
   }
 
   /**
@@ -223,11 +223,11 @@ export class Run {
     }
   }
 
-  /** Null if the step takes longer than may be waited for: it is ended when the execution is driven. */
+  /** Null if the step takes too long: it is finished when the execution is driven. */
   #stepAhead(work: Work<Step>): ExecutionState | null {
     const { done, value } = hold(this.#holder, () => work.next());
-    if (done === true) return this.#took(value);
-    this.#begun = work;
+    if (done === true) return this.#apply(value);
+    this.#unfinishedStep = work;
     return null;
   }
 
@@ -270,19 +270,19 @@ export class Run {
     }
   }
 
-  /** Begins, or goes on where it was when it was stored. */
+  /** Starts, or continues where it was when it was stored. */
   async #start(): Promise<ExecutionState> {
-    if (this.#begun === null && this.#state !== null) return this.#state;
-    const work = this.#begun ?? this.#begin();
-    this.#begun = null;
-    return this.#took(await driveUnlimited(work, this.#holder));
+    if (this.#unfinishedStep === null && this.#state !== null) return this.#state;
+    const work = this.#unfinishedStep ?? this.#begin();
+    this.#unfinishedStep = null;
+    return this.#apply(await driveUnlimited(work, this.#holder));
   }
 
   #begin(): Work<Step> {
     const { input, deadlineAtMs, records, signals } = this.claimed;
     const { limits, clock } = this.#deps;
     const execution = {
-      executionId: knownId(this.claimed),
+      executionId: originalId(this.claimed),
       triggerData: input,
       deadlineAtMs,
       limits,
@@ -293,18 +293,18 @@ export class Run {
   }
 
   async #step(events: readonly StepEvent[]): Promise<ExecutionState> {
-    // Others may end meanwhile; they are of the next step.
+    // Others may end meanwhile; they belong to the next step.
     const ended = this.#ended.splice(0);
     const work = stepWork(this.#state as ExecutionState, events);
-    const state = this.#took(await driveUnlimited(work, this.#holder));
+    const state = this.#apply(await driveUnlimited(work, this.#holder));
     for (const node of ended) node.releaseResponses();
     return state;
   }
 
-  #took({ state, effects }: Step): ExecutionState {
+  #apply({ state, effects }: Step): ExecutionState {
     this.#state = state;
     this.#open.push(...effects);
-    // The outputs count before the responses they were made of no longer do.
+    // Outputs are counted before the responses they were made from are released.
     this.#control?.data.set(state.heldBytes);
     return state;
   }
@@ -438,7 +438,7 @@ export class Run {
     this.#logNode('node aborted', { node: { id: nodeId }, iteration, attempt }, reason);
   }
 
-  #readerOfSignals(): SignalReader {
+  #createSignalReader(): SignalReader {
     const { store, clock, random, log } = this.#deps;
     const { executionId } = this.claimed.lease;
     return new SignalReader({

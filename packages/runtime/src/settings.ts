@@ -16,11 +16,11 @@ export interface WorkerSettings {
 
 /** How far an execution is run before it is stored. */
 export interface RunAheadSettings {
-  /** 0: nothing is. */
+  /** 0: nothing is run. */
   readonly nodes: number;
   /** Of its input, and of each output, as JSON. */
   readonly bytes: number;
-  /** Since pure nodes began to run in a turn of the event loop. */
+  /** Since the first pure node was run in this turn of the event loop. */
   readonly ms: number;
 }
 
@@ -28,6 +28,6 @@ export interface RunAheadSettings {
 export interface NodeLimits {
   readonly nodeOutputBytes: number;
   readonly executionBytes: number;
-  /** Steps of work on its data; a step is about what one comparison takes. */
+  /** Steps of work on its data; a step is about the cost of one comparison. */
   readonly nodeSteps: number;
 }

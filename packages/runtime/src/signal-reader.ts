@@ -5,7 +5,7 @@ interface SignalReaderOptions {
   readonly onSignal: (signal: StoredSignal) => void;
   /** All up to this one have been read. */
   readonly onSeen: (seq: number) => void;
-  /** The next call of {@link SignalReader.look} reads again. */
+  /** The next {@link SignalReader.look} reads again. */
   readonly onFailure: (error: unknown) => void;
 }
 
@@ -20,7 +20,7 @@ export class SignalReader {
     this.#options = options;
   }
 
-  /** These need not be read any more: the engine has them. */
+  /** The engine has these, so they needn't be read. */
   saw(signals: readonly StoredSignal[]): void {
     const last = signals.at(-1);
     if (last === undefined) return;

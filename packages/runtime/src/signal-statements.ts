@@ -45,7 +45,7 @@ export interface SignalRow {
 }
 
 /** Signals of one execution after a number, in order. */
-export async function selectSignals(
+export async function listSignals(
   db: Queryable,
   executionId: number,
   afterSeq: number,
@@ -59,7 +59,7 @@ export async function selectSignals(
 }
 
 /** All signals of several executions, in order. */
-export async function selectAllSignals(db: Queryable, executionIds: readonly number[]): Promise<SignalRow[]> {
+export async function listSignalsOf(db: Queryable, executionIds: readonly number[]): Promise<SignalRow[]> {
   return db.query(
     `SELECT execution_id, seq, node_id, iteration, payload FROM execution_signals
      WHERE execution_id = ANY($1::bigint[]) ORDER BY execution_id, seq`,
@@ -67,7 +67,7 @@ export async function selectAllSignals(db: Queryable, executionIds: readonly num
   );
 }
 
-/** Those of the executions that were sent more signals than their runs have seen. */
+/** Those executions that were sent more signals than their runs have seen. */
 export async function findSignalled(
   db: Queryable,
   seen: readonly { readonly executionId: number; readonly seq: number }[],

@@ -17,7 +17,7 @@ test('S21: starts without a claim are given slots by weight and cap, as claims a
   for (let round = 0; round < 40; round += 1) {
     for (const id of [HEAVY, HEAVY, HEAVY, HEAVY, LIGHT, CAPPED]) {
       if (!slots.mayHoldAnother(id)) continue;
-      slots.take(id);
+      slots.acquire(id);
       held.set(id, (held.get(id) ?? 0) + 1);
     }
   }
@@ -31,6 +31,6 @@ test('S21: a cap never keeps an organisation from its first slot', () => {
   const slots = new Slots({ concurrency: 4, organisationPercent: 75 });
   slots.setOwnShares(new Map([[CAPPED, { weight: 1, capPercent: 1 }]]));
   expect(slots.mayHoldAnother(CAPPED)).toBe(true);
-  slots.take(CAPPED);
+  slots.acquire(CAPPED);
   expect(slots.mayHoldAnother(CAPPED)).toBe(false);
 });

@@ -5,23 +5,23 @@ import type { WorkerSettings } from './settings.ts';
 
 type SlotSettings = Pick<WorkerSettings, 'concurrency' | 'organisationPercent'>;
 
-/** A worker's slots, each held for an execution of an organisation, and how organisations share them. */
+/** A worker's slots, each held by an execution, and how organisations share them. */
 export class Slots {
   readonly #settings: SlotSettings;
   readonly #borrowed: BorrowedSlots | undefined;
   readonly #held = new Map<number, number>();
   #own: ReadonlyMap<number, OrganisationShare> = new Map();
   #taken = 0;
-  /** By organisation: executions that wait without a slot. */
-  readonly #without = new Map<number, number>();
-  #allWithout = 0;
+  /** Executions that wait without a slot, by organisation. */
+  readonly #suspended = new Map<number, number>();
+  #allSuspended = 0;
 
   constructor(settings: SlotSettings, borrowed?: BorrowedSlots) {
     this.#settings = settings;
     this.#borrowed = borrowed;
   }
 
-  /** May be negative: executions found leased to the worker are held whether a slot is free or not. */
+  /** May be negative: executions found leased to the worker get a slot even if none is free. */
   get free(): number {
     return this.#all - this.#taken;
   }
@@ -44,12 +44,12 @@ export class Slots {
     this.#own = own;
   }
 
-  take(organisationId: number): void {
+  acquire(organisationId: number): void {
     this.#taken += 1;
     this.#held.set(organisationId, (this.#held.get(organisationId) ?? 0) + 1);
   }
 
-  giveBack(organisationId: number): void {
+  release(organisationId: number): void {
     this.#taken -= 1;
     const held = (this.#held.get(organisationId) ?? 0) - 1;
     if (held > 0) this.#held.set(organisationId, held);
@@ -57,26 +57,27 @@ export class Slots {
   }
 
   /**
-   * An execution waits for something that needs no slot, and gives its own back.
-   * @returns false if so many wait like that already that it keeps it: they are in memory
+   * Releases the slot of an execution that waits for something in memory.
+   * @returns false if so many wait like this already that it keeps its slot
    */
-  leave(organisationId: number): boolean {
+  suspend(organisationId: number): boolean {
     const { concurrency, organisationPercent } = this.#settings;
-    const without = this.#without.get(organisationId) ?? 0;
-    if (this.#allWithout >= concurrency || without * 100 >= organisationPercent * concurrency) return false;
-    this.#without.set(organisationId, without + 1);
-    this.#allWithout += 1;
-    this.giveBack(organisationId);
+    const suspended = this.#suspended.get(organisationId) ?? 0;
+    if (this.#allSuspended >= concurrency || suspended * 100 >= organisationPercent * concurrency)
+      return false;
+    this.#suspended.set(organisationId, suspended + 1);
+    this.#allSuspended += 1;
+    this.release(organisationId);
     return true;
   }
 
-  /** It goes on, whether a slot is free or not. */
-  comeBack(organisationId: number): void {
-    const without = (this.#without.get(organisationId) ?? 0) - 1;
-    if (without > 0) this.#without.set(organisationId, without);
-    else this.#without.delete(organisationId);
-    this.#allWithout -= 1;
-    this.take(organisationId);
+  /** Acquires the slot again, even if none is free. */
+  resume(organisationId: number): void {
+    const suspended = (this.#suspended.get(organisationId) ?? 0) - 1;
+    if (suspended > 0) this.#suspended.set(organisationId, suspended);
+    else this.#suspended.delete(organisationId);
+    this.#allSuspended -= 1;
+    this.acquire(organisationId);
   }
 
   /** @param except free slots that are promised to others */
@@ -85,7 +86,7 @@ export class Slots {
     return mayHoldAnother(counts, this.#settings.organisationPercent, this.#own.get(organisationId));
   }
 
-  /** The organisations that are given no further slot while what is held and free stays as it is. */
+  /** The organisations that may hold no further slot at the moment. */
   atShare(): Set<number> {
     return new Set(this.#held.keys().filter((organisationId) => !this.mayHoldAnother(organisationId)));
   }

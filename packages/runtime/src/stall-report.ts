@@ -4,7 +4,7 @@ import type { Stall } from './main-thread.ts';
 /** At most one line in this time: an overloaded machine makes everything slow. */
 const INTERVAL_MS = 1_000;
 
-/** Logs who held the main thread; of several within a second the first, and later how many were left out. */
+/** Logs what held the main thread: the first stall in a second, and with the next one, how many were left out. */
 export function stallReporter(log: Logger): (stall: Stall) => void {
   let nextAt = Number.NEGATIVE_INFINITY;
   let leftOut = 0;

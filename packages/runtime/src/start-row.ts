@@ -51,23 +51,23 @@ export interface StartOrder {
   readonly triggerType: string;
   /** The trigger's data. */
   readonly input: JsonValue;
-  /** What the trigger keeps of a webhook's call besides its body; it is in the trigger's record, too. */
+  /** What the trigger keeps of a webhook call besides its body; also part of the trigger's record. */
   readonly request?: JsonValue | undefined;
   readonly compiled: CompileResult;
   readonly rerunOf?: number;
-  /** The execution whose files it may be given: one that starts it, or whose failure does. */
+  /** The execution whose files it may be given: the one that starts it, itself or by its failure. */
   readonly filesOf?: number;
-  /** The files that its caller sent along, who may name no others. */
+  /** The files that its caller sent with it; it may name no others. */
   readonly files?: readonly string[];
   /** Absent if the service itself starts it. */
   readonly origin?: StartOrigin;
-  /** What has ended before it starts: what a rerun reuses, or a trigger that keeps more than the data. */
+  /** Records of what has ended before it starts: what a rerun reuses, or a trigger that keeps more than the data. */
   readonly records?: readonly NodeRecord[];
   /** Stored by the same statement. */
   readonly response?: KeyedResponse;
 }
 
-/** What an execution with a limit by key has as that of its workflow if there is none: no number of executions reaches it. */
+/** Stands in for the workflow's limit if an execution has only a limit by key: a number that is never reached. */
 export const NO_WORKFLOW_LIMIT = 2 ** 31 - 1;
 
 /** How many executions of the workflow may run at once; null if its executions don't have to be claimed. */
@@ -77,7 +77,7 @@ export function maxConcurrencyOf(compiled: CompileResult): number | null {
   return maxConcurrency ?? (concurrency === null ? null : NO_WORKFLOW_LIMIT);
 }
 
-/** What templates of the settings read. */
+/** What templates in the settings can read. */
 function readableAt({ executionId, input, request, acceptedAt }: StartOrder) {
   return { executionId, triggerData: input, request, nowMs: acceptedAt.getTime() };
 }
@@ -93,7 +93,7 @@ export function hashOfKey(key: string): Buffer {
   return createHash('sha256').update(key).digest();
 }
 
-/** A trial runs at once, and a rerun is wanted for itself. */
+/** Trials and reruns aren't held. */
 function holdOf(order: StartOrder, plan: Plan | null): StartHold | null {
   const { triggerType, version, rerunOf } = order;
   if (plan === null || triggerType === 'manual' || version < 0) return null;
@@ -113,14 +113,14 @@ function searchKeysJsonOf(plan: Plan | null, order: StartOrder): string | null {
   return keys === null ? null : stringifyJson(keys);
 }
 
-/** Those who start a workflow by these are of the organisation, so they may name its files; anybody may send a webhook. */
+/** Starts by members, who may name any of the organisation's files. Anyone may send a webhook. */
 const TRIGGERS_OF_MEMBERS = ['api', 'manual'];
 
 function givenFilesJsonOf(order: StartOrder, texts: readonly (string | null)[]): string | null {
   const of = order.rerunOf ?? order.filesOf ?? null;
   const isMember = of !== null || TRIGGERS_OF_MEMBERS.includes(order.triggerType);
   if (!isMember && order.files === undefined) return null;
-  // Most starts name none, and needn't be walked through.
+  // Most starts name none, and needn't be searched.
   if (!texts.some((text) => text?.includes('"$file"'))) return null;
   const kept = (order.records ?? []).map((record) => ('output' in record ? (record.output ?? null) : null));
   const named = findFiles([order.input, ...kept]).map(({ id }) => id);
@@ -128,7 +128,7 @@ function givenFilesJsonOf(order: StartOrder, texts: readonly (string | null)[]):
   return ids.length === 0 ? null : stringifyJson({ ids, of } satisfies GivenFiles);
 }
 
-/** What an execution starts with: the record of its trigger, if it needs one. @param nodeId of the trigger; null for the one that starts by hand begin at */
+/** What an execution starts with: the record of its trigger, if it needs one. @param nodeId of the trigger; null for the plan's own */
 export function recordsOfStart(
   compiled: CompileResult,
   nodeId: string | null,

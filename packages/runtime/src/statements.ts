@@ -9,7 +9,7 @@ import type {
   OnLimit,
   StartDebounce,
 } from '@millrace/engine';
-import { OF_PAUSED } from './paused.ts';
+import { ORGANISATION_PAUSED } from './paused.ts';
 
 /** One execution to insert; its idempotency record, if any, is stored by the same statement. */
 export interface StartRow {
@@ -30,9 +30,9 @@ export interface StartRow {
   readonly apiKeyId: number | null;
   /** Where the request that started it came from; null if no request did. */
   readonly sourceIp: string | null;
-  /** The span of whatever started it, as a `traceparent` header; null for none. */
+  /** The span of what started it, as a `traceparent` header; null for none. */
   readonly traceparent: string | null;
-  /** JSON text of the node records that are stored with it: a rerun's, or those of what was run ahead; null for none. */
+  /** JSON text of the node records that are stored with it: those that a rerun reuses, or of nodes run ahead; null for none. */
   readonly recordsJson: string | null;
   /** What was run before it is stored; null for nothing. */
   readonly ahead: RanAhead | null;
@@ -42,11 +42,11 @@ export interface StartRow {
   readonly concurrency: KeyedConcurrency | null;
   /** Index of `settings.priority` in PRIORITIES. */
   readonly priority: number;
-  /** What its workflow's rate and debounce hold it by; null for neither. */
+  /** How its workflow's rate and debounce hold it; null for neither. */
   readonly hold: StartHold | null;
   /** Until when it is probably held: then it is queued even if `leaseTo` is set. Null: not held. Set where it is stored. */
   readonly heldUntil: Date | null;
-  /** JSON text of what `settings.search_keys` came to; null for none. */
+  /** JSON text of the rendered `settings.search_keys`; null for none. */
   readonly searchKeysJson: string | null;
   /** JSON text of {@link GivenFiles}; null for none. */
   readonly givenFilesJson: string | null;
@@ -63,7 +63,7 @@ export type GivenFiles = {
   readonly of: number | null;
 };
 
-/** What an execution had come to when it was stored. If it still runs, that counts only if it is leased to `leaseTo`. */
+/** The state of an execution that was run ahead. If it still runs, it counts only if it is leased to `leaseTo`. */
 export interface RanAhead {
   readonly status: 'running' | 'completed' | 'failed' | 'cancelled';
   /** JSON text; only with `failed`. */
@@ -163,7 +163,7 @@ export interface StartedRow {
 export async function insertExecutions(db: Queryable, rows: readonly StartRow[]): Promise<StartedRow[]> {
   return db.query<StartedRow>(
     `WITH request AS MATERIALIZED (
-       SELECT * FROM ${STARTS.sql} AS r (${STARTS.list()}) WHERE NOT ${OF_PAUSED}
+       SELECT * FROM ${STARTS.sql} AS r (${STARTS.list()}) WHERE NOT ${ORGANISATION_PAUSED}
      ), recorded AS (
        INSERT INTO idempotency_records AS i (organisation_id, key_family_id, route, idempotency_key, fingerprint, status,
          location, body)

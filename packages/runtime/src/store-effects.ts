@@ -13,7 +13,7 @@ export function isStoreEffect(effect: Effect): effect is StoreEffect {
   );
 }
 
-/** Performs it; false if the store refused. */
+/** Performs the effect; false if the store refused. */
 export function storeEffect(
   store: ExecutionStore,
   lease: ClaimedExecution['lease'],

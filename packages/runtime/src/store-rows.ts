@@ -12,7 +12,7 @@ import type { ClaimedRow } from './lease-statements.ts';
 import type { SignalRow } from './signal-statements.ts';
 import type { FencedWrite, StartRow, WrittenState } from './statements.ts';
 
-/** What a write makes of an execution. */
+/** The state of an execution after a write. */
 export interface WriteTarget extends WriteInfo {
   readonly status: FencedWrite['status'];
   readonly errorJson?: string;
@@ -23,7 +23,7 @@ export interface Started {
   readonly stored: boolean;
   /** Null if it waits in the queue. */
   readonly lease: Lease | null;
-  /** Null unless its workflow's rate refused it: after how long it would be accepted. */
+  /** Milliseconds until it would be accepted if its workflow's rate refused it; otherwise null. */
   readonly refusedForMs: number | null;
 }
 

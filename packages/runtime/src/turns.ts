@@ -1,18 +1,18 @@
 import type { Work } from '@millrace/engine';
 
 /**
- * Work of all runs together yields the event loop to heartbeats and requests after this long. A small execution beside it needs several
- * turns of the loop, and waits for each.
+ * Work of all runs together yields the event loop to heartbeats and requests after this long. A small execution needs several turns of the
+ * loop, and has to wait for each.
  */
 const MAX_TURN_MS = 1;
 
 let startedAt: number | null = null;
-/** Those that wait for a turn: first those that have been waiting since before the last one. */
+/** Waiting for a turn: those that were already waiting before the last one come first. */
 let before: (() => void)[] = [];
 let fresh: (() => void)[] = [];
 let isPlanned = false;
 
-/** How long work of all runs has been taking in this turn of the event loop. */
+/** How long all runs have worked in this turn of the event loop. */
 function spentInTurn(): number {
   const now = performance.now();
   if (startedAt === null) {
@@ -27,7 +27,7 @@ export function isTurnSpent(): boolean {
   return spentInTurn() > MAX_TURN_MS;
 }
 
-/** Waits for a turn that isn't used up. Whoever has waited longest comes first, so long work takes turns with all others. */
+/** Waits for a turn that isn't used up. The longest waiting comes first, so long work alternates with all others. */
 export async function yieldTurn(): Promise<void> {
   let hasWaited = false;
   while (isTurnSpent()) {
@@ -40,7 +40,7 @@ export async function yieldTurn(): Promise<void> {
   }
 }
 
-/** Runs work to its end, in turn with all other work. For what belongs to no execution, such as a request's body. */
+/** Runs work to its end, in turn with all other work. For work outside of executions, such as parsing a request's body. */
 export async function finishInTurns<Result>(work: Work<Result>): Promise<Result> {
   for (;;) {
     const { done, value } = work.next();

@@ -51,8 +51,8 @@ export async function waitForEnd<Row extends { readonly status: ExecutionStatus 
 }
 
 /**
- * Reads after each change until what is read has what is sought.
- * @param find what is sought in a reading, undefined if it isn't there yet
+ * Reads after each change until `find` finds something.
+ * @param find returns undefined if the reading doesn't have it yet
  * @returns null on timeout, if nobody is waiting any more, or if there is nothing to read
  */
 export async function waitFor<Reading, Found>(
@@ -68,7 +68,7 @@ export async function waitFor<Reading, Found>(
     if (reading === undefined) return null;
     const found = find(reading);
     if (found !== undefined) return found;
-    // Decided before reading: a slow one may have begun long before the limit.
+    // Decided before reading: a slow read may have started long before the limit.
     if (remainingMs <= 0 || watch.isOver) return null;
     await watch.next(Math.max(0, until - performance.now()));
   }

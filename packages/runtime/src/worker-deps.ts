@@ -18,20 +18,20 @@ export interface WorkerDeps {
   /** HTTP egress of an organisation's nodes. */
   readonly http: (organisationId: number) => HttpClient;
   readonly services: Services;
-  /** Told how many workers share the limits of organisations, this one included. */
+  /** Called with the number of workers that share the limits of organisations, including this one. */
   readonly onWorkersCounted?: (count: number) => void;
   /** Slots beyond the configured ones; none if absent. */
   readonly slots?: BorrowedSlots;
   readonly log: Logger;
   /** What this process counts; if absent, nobody reads it. */
   readonly meters?: Meters;
-  /** Makes spans; absent or null if none are recorded. */
+  /** Creates spans; absent or null if none are recorded. */
   readonly tracer?: Tracer | null;
   /** Random number in [0, 1) for the jitter of retries; Math.random when absent. */
   readonly random?: () => number;
 }
 
-/** What its runs need of that. */
+/** The part that its runs need. */
 export function toRunDeps(
   {
     config,

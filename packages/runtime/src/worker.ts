@@ -44,11 +44,11 @@ interface Registration {
 }
 
 const RETRY_PAUSE_MS = 250;
-/** Share of its lease for which an execution has to stall a worker that loses it to be the cause. */
+/** An execution that stalled a worker for this share of its lease counts as the cause of losing it. */
 const STALL_SHARE = 0.25;
-/** What a notification of the queue says when an organisation's share of the slots was changed. */
+/** Payload of a queue notification when an organisation's share of the slots was changed. */
 const SHARES_CHANGED = 'shares';
-/** What it says when a start may be skipped or cancel older executions. */
+/** Payload when a start may be skipped or cancel older executions. */
 const UNDECIDED = 'undecided';
 /** How long a stopping worker waits for the executions it hands back to be stored. */
 const HAND_BACK_MS = 5_000;
@@ -76,20 +76,20 @@ class PgWorker implements Worker {
   /** Executions that were sent signals while it was claiming; the claimed ones may be among them. */
   readonly #signalledMeanwhile = new Set<number>();
   #claiming = 0;
-  /** Starts may wait for the decision whether they are skipped, or what they cancel. */
+  /** Starts may wait for a decision: whether they are skipped, or what they cancel. */
   #mayHaveUndecided = true;
-  /** What is leased to this worker is to be compared with what it is running. */
+  /** What is leased to this worker has to be compared with what it is running. */
   #isAdoptionDue = false;
   /** The queue may hold more than could be claimed: free slots go to the queue first. */
   #hasBacklog = false;
-  /** The loop that claims pauses for longer than usual. */
+  /** The claim loop pauses for longer than usual. */
   #isQuiet = false;
   /** Organisations that hold their share of the slots: the queue may hold more of theirs, which goes first. */
   #atShare = new Set<number>();
   #registration: Registration | null = null;
   /** Lost registrations whose executions this process moves to its next one. */
   #formerIds: string[] = [];
-  /** Executions that cost this process a registration, and the leases of those that did not. */
+  /** Executions that cost this process a registration, and the leases of the innocent ones. */
   readonly #suspects = new Set<number>();
   #bystanders: Lease[] = [];
   #leaseTimer: NodeJS.Timeout | null = null;
@@ -143,7 +143,7 @@ class PgWorker implements Worker {
       this.#wakeup.wake();
       return this.#running.get(executionId)?.data.pause() ?? (() => {});
     });
-    // Executions with much data may have been left in the queue.
+    // Large executions may have been left in the queue.
     this.#data.onFreed(() => this.#wakeup.wake());
     notifier.onGap(() => this.#heartbeatWakeup.wake());
     this.#errorWorkflows.start();
@@ -171,7 +171,7 @@ class PgWorker implements Worker {
       this.#atShare.add(organisationId);
       return null;
     }
-    this.#slots.take(organisationId);
+    this.#slots.acquire(organisationId);
     this.#reserved.set(executionId, organisationId);
     return registration.id;
   }
@@ -185,7 +185,7 @@ class PgWorker implements Worker {
   run(execution: ClaimedExecution, ahead: AheadRun | null): void {
     this.#endReservation(execution.lease.executionId);
     if (ahead !== null) this.#aheadStored(ahead, execution.lease.executionId);
-    this.#hold(execution, ahead);
+    this.#startRun(execution, ahead);
   }
 
   release(executionId: number, ended: AheadRun | null): void {
@@ -206,7 +206,7 @@ class PgWorker implements Worker {
     const organisationId = this.#reserved.get(executionId);
     if (organisationId === undefined) return;
     this.#reserved.delete(executionId);
-    this.#slots.giveBack(organisationId);
+    this.#slots.release(organisationId);
   }
 
   #slotFreed(): void {
@@ -267,7 +267,7 @@ class PgWorker implements Worker {
       'worker lost its lease; registering again',
     );
     for (const id of suspects) this.#suspects.add(id);
-    // If its own work kept it from its heartbeat and nobody knows whose, it is as good as crashed: one of its executions would do it again.
+    // If its own work kept it from its heartbeat and the cause is unknown, it counts as crashed: one of its executions would do it again.
     if (!wasBusy || suspects.length > 0) {
       this.#formerIds.push(registration.id);
       const others = [...this.#running.values()].filter(
@@ -355,7 +355,7 @@ class PgWorker implements Worker {
     const isKnown = (id: number) => this.#running.has(id) || this.#reserved.has(id);
     for (const claimed of await this.#store.adopt(registration.id, isKnown)) {
       this.#log.info({ execution_id: claimed.lease.executionId }, 'found an execution leased to this worker');
-      this.#hold(claimed);
+      this.#startRun(claimed);
     }
   }
 
@@ -402,9 +402,9 @@ class PgWorker implements Worker {
       const claimed = await this.#store.claim(registration.id, limit, shares, room);
       this.#hasBacklog = claimed.length === limit;
       const hasLarge = claimed.some((execution) => bytesOf(execution) > room.smallBytes);
-      for (const execution of claimed) this.#hold(execution);
+      for (const execution of claimed) this.#startRun(execution);
       this.#atShare = this.#slots.atShare();
-      // Of the large ones, one is claimed at a time.
+      // Large ones are claimed one at a time.
       return claimed.length < limit && !hasLarge;
     } finally {
       this.#claiming = 0;
@@ -419,7 +419,7 @@ class PgWorker implements Worker {
     await this.#store.decideStarts();
   }
 
-  #hold(claimed: ClaimedExecution, ahead: AheadRun | null = null): void {
+  #startRun(claimed: ClaimedExecution, ahead: AheadRun | null = null): void {
     const { executionId, workerId, claim } = claimed.lease;
     const registration = this.#registration;
     const known = this.#running.get(executionId);
@@ -461,7 +461,7 @@ class PgWorker implements Worker {
     try {
       await this.#allEnded(this.#config.shutdownGraceMs);
       for (const execution of this.#running.values()) execution.stop('shutdown');
-      // What a claim under way still brings is handed back as well, before the lease ends: after it, another worker would count a crash.
+      // What a claim in progress still brings is handed back, too, while the lease is valid: later, another worker would count a crash.
       await this.#claims;
       await this.#allEnded(HAND_BACK_MS);
     } finally {
@@ -483,7 +483,6 @@ class PgWorker implements Worker {
     this.#log.info({ worker_id: registration.id }, 'worker stopped');
   }
 
-  /** Waits until nothing is running, up to the timeout. */
   async #allEnded(timeoutMs: number): Promise<void> {
     let timer: NodeJS.Timeout | undefined;
     const timeout = new Promise<void>((resolve) => {
@@ -495,7 +494,7 @@ class PgWorker implements Worker {
   }
 }
 
-/** How much data it brings along, as JSON. */
+/** Size of its data as JSON. */
 function bytesOf({ inputBytes = 0, storedBytes = 0 }: ClaimedExecution): number {
   return Math.max(inputBytes, storedBytes);
 }

@@ -47,7 +47,7 @@ export interface ServicesDeps {
   readonly publicUrl: () => string;
 }
 
-/** Everything nodes may use of the outside world besides HTTP; one set for all runs of a process. */
+/** All services of nodes besides HTTP; one set for all runs of a process. */
 export function createServices(deps: ServicesDeps): Services {
   const { config, db, log, registry, secretKeys, egress, files, publicUrl } = deps;
   const { sockets, fetch } = egress;

@@ -27,7 +27,7 @@ export interface AdmissionSettings {
 
 /** How starts may queue up. */
 export interface StartLimits {
-  /** A start that its workflow's rate would hold for longer is refused. */
+  /** A start is refused if its workflow's rate would hold it for longer. */
   readonly maxRateWaitMs: number;
 }
 
@@ -39,9 +39,9 @@ export interface StorageSettings {
   readonly dataBytes: number;
 }
 
-/** All that limits what one organisation stores. */
+/** All limits on what one organisation stores. */
 export interface StorageLimits extends StorageSettings {
-  /** Content of files, as the settings of files say. */
+  /** Content of files, from the file settings. */
   readonly filesBytes: number;
 }
 
@@ -50,10 +50,10 @@ export interface FlowLimits {
   readonly nodes: number;
 }
 
-/** Order among workflows. */
+/** Limits on sorting workflows. */
 export interface FolderLimits {
-  /** Of an organisation. */
+  /** Folders of an organisation. */
   readonly folders: number;
-  /** Of one person in an organisation. */
+  /** Favourites of one person in an organisation. */
   readonly favourites: number;
 }

@@ -11,7 +11,7 @@ export interface Turns {
   ): Promise<void>;
 }
 
-/** A fifth of how long the main thread may be held: what comes before and after a turn needs time, too. */
+/** A fifth of how long the main thread may be held, because what comes before and after a turn needs time, too. */
 const TURN_MS = 10;
 
 /** @param now monotonic milliseconds */

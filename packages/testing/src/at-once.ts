@@ -1,5 +1,6 @@
 import type { Queryable } from '@millrace/database/database';
 import { expect } from 'vitest';
+import { holdLocks } from './hold-locks.ts';
 import type { TestService } from './service.ts';
 
 /**
@@ -13,9 +14,7 @@ export async function allAtOnce<Answer>(
 ): Promise<Answer[]> {
   const locked = Promise.withResolvers<void>();
   const release = Promise.withResolvers<void>();
-  const holder = db.transaction(async (tx) => {
-    // Nothing but the release ends it, however slow the machine is.
-    await tx.query('SET LOCAL idle_in_transaction_session_timeout = 0');
+  const holder = holdLocks(db, async (tx) => {
     await hold(tx);
     locked.resolve();
     await release.promise;

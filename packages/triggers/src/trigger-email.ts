@@ -40,7 +40,7 @@ export const triggerEmail = checkedNode({
     ),
     folder: Type.String({
       title: 'Folder',
-      description: 'Its name, with the separator of the server, such as INBOX/Invoices.',
+      description: "Its name, with the server's separator, such as INBOX/Invoices.",
       minLength: 1,
       maxLength: 255,
       default: 'INBOX',
@@ -48,7 +48,7 @@ export const triggerEmail = checkedNode({
     }),
     only_unseen: Type.Boolean({
       title: 'Only unread mails',
-      description: 'Mails that are marked as read when they are found start nothing.',
+      description: 'Mails that are already marked as read start nothing.',
       default: true,
     }),
     from_contains: Type.String({
@@ -73,7 +73,7 @@ export const triggerEmail = checkedNode({
     ),
     move_to: Type.String({
       title: 'Move to',
-      description: 'The folder that mails are moved to. It has to exist.',
+      description: 'The folder to move mails to. It must exist.',
       maxLength: 255,
       default: '',
       'x-placeholder': 'Processed',
@@ -82,12 +82,12 @@ export const triggerEmail = checkedNode({
     attachments: Type.Boolean({
       title: 'Keep attachments',
       description:
-        'As files, which count against the storage of the organisation. Otherwise only their names are there.',
+        "As files, which count against the organisation's storage. Otherwise, only their names are kept.",
       default: true,
     }),
     existing: existingProperty(
       'Mails that are already there',
-      'What happens to mails that are in the folder when the workflow is activated, or its mailbox or folder has changed.',
+      'What happens to mails already in the folder when the workflow is activated, or after its mailbox or folder has changed.',
     ),
     mailbox: Type.String({
       title: 'Mailbox',
@@ -107,7 +107,7 @@ export const triggerEmail = checkedNode({
     }),
     interval_s: Type.Integer({
       title: 'Interval',
-      description: 'Seconds between two looks at servers that do not report new mails by themselves (IDLE).',
+      description: 'Seconds between checks of servers that do not report new mails by themselves (IDLE).',
       minimum: 30,
       maximum: 86_400,
       default: 60,

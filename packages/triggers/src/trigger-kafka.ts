@@ -25,27 +25,27 @@ export const triggerKafka = checkedNode({
   type: 'trigger.kafka',
   title: 'Kafka message',
   description:
-    'Reads topics of an Apache Kafka cluster as a member of a consumer group and starts one execution for each message, whose offset is committed once the start is stored. trigger.data has topic, partition, offset, timestamp, key, headers, text and json.',
+    'Reads topics of an Apache Kafka cluster as a member of a consumer group and starts one execution for each message. Its offset is committed once the start is stored. trigger.data has topic, partition, offset, timestamp, key, headers, text and json.',
   icon: 'message-square',
   kind: 'trigger',
   properties: {
     credential_id: credentialProperty(['kafka'], 'Credential', 'The cluster.'),
     topics: namesProperty(
       'Topics',
-      'Names of topics, which have to exist, or patterns for names: regular expressions that begin with ^, such as ^orders-. Topics that are made later and match are read within a minute, from their beginning. A $ at the end of a pattern compares whole names.',
+      'Names of existing topics, or patterns: regular expressions that start with ^, such as ^orders-. Matching topics that are created later are read within a minute, from their beginning. End a pattern with $ to match whole names.',
       'orders',
     ),
     group: Type.String({
       title: 'Consumer group',
       description:
-        'Each message goes to one member of a group, which keeps where reading goes on. Empty: a group of its own, made from the IDs of the workflow and of this trigger.',
+        'Each message goes to one member of the group, which stores how far it has read. Empty: a separate group, named after the IDs of the workflow and this trigger.',
       maxLength: 249,
       default: '',
       'x-placeholder': 'millrace-orders',
     }),
     existing: existingProperty(
       'Messages that are already there',
-      'What happens to messages that are in a topic when the group reads it for the first time, or when its offsets have expired.',
+      'What happens to messages already in a topic when the group first reads it, or after its offsets have expired.',
     ),
   },
   required: ['topics'],
@@ -75,7 +75,7 @@ export const triggerKafka = checkedNode({
       expect: { output: { data: MESSAGE } },
     },
     {
-      title: 'The orders of all shops, each of which has a topic of its own',
+      title: 'The orders of all shops, each with its own topic',
       config: { credential_id: 3, topics: ['^orders-[a-z]+$'] },
       trigger: { ...MESSAGE, topic: 'orders-osaka' },
       expect: { output: { data: { ...MESSAGE, topic: 'orders-osaka' } } },

@@ -19,20 +19,20 @@ export const triggerMqtt = checkedNode({
   type: 'trigger.mqtt',
   title: 'MQTT message',
   description:
-    'Subscribes to topics of an MQTT broker and starts one execution for each message. The broker keeps messages of QoS 1 and 2 while the connection is interrupted; they are acknowledged once the start is stored. trigger.data has topic, text, json, qos and is_retained.',
+    'Subscribes to topics of an MQTT broker and starts one execution for each message. The broker keeps messages of QoS 1 and 2 while the connection is down; they are acknowledged once the start is stored. trigger.data has topic, text, json, qos and is_retained.',
   icon: 'message-square',
   kind: 'trigger',
   properties: {
     credential_id: credentialProperty(['mqtt'], 'Credential', 'The broker.'),
     topics: namesProperty(
       'Topics',
-      'Names or filters: + stands for one level, # for all that follow.',
+      'Names or filters: + matches one level, # all that follow.',
       'mill/+/temperature',
     ),
     client_id: Type.String({
       title: 'Client ID',
       description:
-        'By which the broker knows the session that it keeps. Nobody else may use it. Empty: made from the IDs of the workflow and of this trigger.',
+        'Identifies the session that the broker keeps. No other client may use it. Empty: derived from the IDs of the workflow and this trigger.',
       maxLength: 255,
       default: '',
     }),

@@ -17,7 +17,7 @@ export const triggerPostgresql = checkedNode({
   type: 'trigger.postgresql',
   title: 'PostgreSQL notification',
   description:
-    'Listens on channels of a PostgreSQL database (LISTEN) and starts one execution for each notification. What is notified while nobody listens is lost: during a restart, an interrupted connection, or test mode. trigger.data has channel, text and json.',
+    'Listens on channels of a PostgreSQL database (LISTEN) and starts one execution for each notification. Notifications are lost while nobody listens: during a restart, an interrupted connection, or test mode. trigger.data has channel, text and json.',
   icon: 'database',
   kind: 'trigger',
   properties: {
@@ -26,18 +26,14 @@ export const triggerPostgresql = checkedNode({
       'Credential',
       'The PostgreSQL server, reached directly or through a pooler in session mode.',
     ),
-    channels: namesProperty(
-      'Channels',
-      'Their names as in NOTIFY, which is in lower case unless quoted.',
-      'orders',
-    ),
+    channels: namesProperty('Channels', 'Names as in NOTIFY: in lower case unless quoted there.', 'orders'),
   },
   required: ['channels'],
   form: { main: ['credential_id', 'channels'] },
   synonyms: ['postgres', 'postgresql', 'listen', 'notify', 'notification', 'database', 'trigger', 'event'],
   examples: [
     {
-      title: 'Each order that a trigger of the database reports',
+      title: 'Each order that a database trigger reports',
       config: { credential_id: 3, channels: ['orders'] },
       trigger: NOTIFICATION,
       expect: { output: { data: NOTIFICATION } },

@@ -22,7 +22,7 @@ export const triggerRedis = checkedNode({
     credential_id: credentialProperty(['redis'], 'Credential', 'The Redis server.'),
     stream: Type.String({
       title: 'Stream',
-      description: 'The key of the stream. It is made if it does not exist.',
+      description: 'The key of the stream. It is created if it does not exist.',
       maxLength: 512,
       default: '',
       'x-filled': true,
@@ -31,7 +31,7 @@ export const triggerRedis = checkedNode({
     group: Type.String({
       title: 'Consumer group',
       description:
-        'Each entry goes to one consumer of a group. It is made if it does not exist. Two workflows that want every entry need two groups.',
+        'Each entry goes to one consumer of the group, which is created if it does not exist. If two workflows should each get every entry, give them different groups.',
       minLength: 1,
       maxLength: 255,
       default: 'millrace',
@@ -39,7 +39,7 @@ export const triggerRedis = checkedNode({
     }),
     existing: existingProperty(
       'Entries that are already there',
-      'What happens to entries that are in the stream when the group is made.',
+      'What happens to entries already in the stream when the group is created.',
     ),
     claim_after_s: Type.Integer({
       title: 'Take over after',

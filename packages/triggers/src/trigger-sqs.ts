@@ -20,18 +20,18 @@ export const triggerSqs = checkedNode({
   type: 'trigger.sqs',
   title: 'Amazon SQS message',
   description:
-    'Receives messages of a queue of Amazon SQS, or of a service with the same interface, and starts one execution for each. A message is deleted from the queue once the start is stored. trigger.data has id, text, json, attributes and sent_at.',
+    'Receives messages from an Amazon SQS queue, or from a service with the same API, and starts one execution for each. A message is deleted from the queue once the start is stored. trigger.data has id, text, json, attributes and sent_at.',
   icon: 'list-ordered',
   kind: 'trigger',
   properties: {
     credential_id: credentialProperty(
       ['aws'],
       'Credential',
-      'Access keys that may receive and delete messages of the queue.',
+      "Access keys that may receive and delete the queue's messages.",
     ),
     queue_url: Type.String({
       title: 'Queue URL',
-      description: 'As the console of AWS shows it.',
+      description: 'As shown in the AWS console.',
       maxLength: 2_048,
       default: '',
       'x-filled': true,

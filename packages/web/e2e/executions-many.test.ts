@@ -50,9 +50,9 @@ async function showRows(page: Page, count: number): Promise<Locator> {
   return rows;
 }
 
-test('all matches are cancelled, far more than are shown, and refusals are listed', async () => {
+test('all matches are cancelled, more than are shown, and refusals are listed', async () => {
   const workflowId = await world.createWorkflow(editor, 'sleeping');
-  const lastId = await insertMany(workflowId, 450, 'waiting_async');
+  const lastId = await insertMany(workflowId, 260, 'waiting_async');
   const opened = await world.openFor(editor, `executions?workflow=${workflowId}`);
   const { page } = opened;
   const rows = await showRows(page, 100);
@@ -65,16 +65,16 @@ test('all matches are cancelled, far more than are shown, and refusals are liste
   const bar = page.getByRole('toolbar', { name: 'Selected executions' });
   await bar.getByText('200 selected').waitFor();
   await bar.getByRole('button', { name: 'Select all matching' }).click();
-  await bar.getByText('450 selected').waitFor();
+  await bar.getByText('260 selected').waitFor();
   // One of them ends in the meantime.
-  await endInDatabase(lastId - 400);
-  await bar.getByRole('button', { name: 'Cancel (450)' }).click();
+  await endInDatabase(lastId - 230);
+  await bar.getByRole('button', { name: 'Cancel (260)' }).click();
   const dialog = page.getByRole('dialog');
-  await dialog.getByText('Cancel 450 executions?').waitFor();
+  await dialog.getByText('Cancel 260 executions?').waitFor();
   await dialog.getByRole('button', { name: 'Cancel executions' }).click();
-  await dialog.getByText('449 done').waitFor();
+  await dialog.getByText('259 done').waitFor();
   await dialog.getByText('1 failed').waitFor();
-  await dialog.getByRole('link', { name: `#${lastId - 400}` }).waitFor();
+  await dialog.getByRole('link', { name: `#${lastId - 230}` }).waitFor();
   const [left] = await world.service.database.db.query<{ count: number }>(
     `SELECT count(*)::integer AS count FROM executions WHERE workflow_id = $1 AND status = 'waiting_async'`,
     [workflowId],

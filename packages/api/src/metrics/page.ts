@@ -7,7 +7,7 @@ import { processMetrics } from './process-metrics.ts';
 import { type PoolReading, takeSamples } from './samples.ts';
 
 /** Prometheus gives up after 10 seconds by default. */
-const PATIENCE_MS = 2_000;
+const DATABASE_TIMEOUT_MS = 2_000;
 
 export interface MetricsPageDeps {
   readonly meters: Meters;
@@ -15,7 +15,7 @@ export interface MetricsPageDeps {
   readonly snapshots: Snapshots;
   readonly limits: StorageLimits;
   /** How long a scrape waits for the database; 2 seconds if undefined. */
-  readonly patienceMs?: number;
+  readonly timeoutMs?: number;
 }
 
 /** The page that Prometheus reads. */
@@ -35,8 +35,8 @@ export function createMetricsPage(deps: MetricsPageDeps): MetricsPage {
 }
 
 async function render(deps: MetricsPageDeps): Promise<string> {
-  const { meters, pool, snapshots, limits, patienceMs = PATIENCE_MS } = deps;
-  const reading = await snapshots.read(patienceMs);
+  const { meters, pool, snapshots, limits, timeoutMs = DATABASE_TIMEOUT_MS } = deps;
+  const reading = await snapshots.read(timeoutMs);
   meters.rearrange(performance.now());
   const metrics = [];
   for (const [name, values] of takeSamples(meters, pool, reading, limits)) {

@@ -1,6 +1,6 @@
 import { collectDefaultMetrics, Registry } from 'prom-client';
 
-/** Gauges with the suffix of a counter; the same by type are left. */
+/** Gauges with the suffix of a counter; the same metrics by type are kept. */
 const MISNAMED = [
   'nodejs_active_handles_total',
   'nodejs_active_requests_total',

@@ -157,7 +157,7 @@ function addPools(samples: SampleList, pool: PoolReading): void {
   samples.add('millrace_database_pool_wait_seconds', {}, pool.waitingMs() / 1000);
 }
 
-/** Its own limits, or those of the settings; 0 is none. */
+/** Its own limits, or the service's; 0 is none. */
 function addStorageLimits(samples: SampleList, row: StorageOfOrganisation, limits: StorageLimits): void {
   if (row.organisation_id === null) return;
   const parts = {
@@ -197,7 +197,7 @@ function addSnapshot(samples: SampleList, { queue, queues, storage, facts }: Ser
   samples.add('millrace_database_schema_version', {}, facts.schema_version);
 }
 
-/** Also of an organisation whose queue is short. */
+/** Also for an organisation whose queue is short. */
 function oldestSeconds(
   { oldest_queued_at: oldestAt }: ServiceSnapshot['queue'],
   queues: ServiceSnapshot['queues'],

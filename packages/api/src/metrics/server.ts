@@ -5,19 +5,19 @@ import type { Logger } from 'pino';
 import { METRICS_TYPE, type MetricsPage } from './page.ts';
 
 const PATH = '/metrics';
-/** Nobody needs more, and none of them may use up the process's files. */
+/** More than needed, and few enough not to use up the process's file descriptors. */
 const MAX_CONNECTIONS = 50;
 const REQUEST_TIMEOUT_MS = 10_000;
 
 export interface MetricsServerOptions {
   readonly page: MetricsPage;
-  /** What a request has to have as its bearer token; null: nothing, but it must be addressed to this machine by its own name. */
+  /** Required bearer token; null: none, but requests must be addressed to localhost. */
   readonly token: string | null;
   readonly log: Logger;
 }
 
 /**
- * Serves `/metrics` on a port of its own, so that it is answered by processes without an API, and while the API is overloaded. It isn't
+ * Serves `/metrics` on a separate port, so that it works in processes without an API, and while the API is overloaded. It isn't
  * listening yet.
  */
 export function createMetricsServer({ page, token, log }: MetricsServerOptions): Server {
@@ -85,7 +85,7 @@ function digest(text: string): Buffer {
   return createHash('sha256').update(text).digest();
 }
 
-/** A web page in a browser on this machine can send requests here under a name of its own that leads here. */
+/** A web page in a browser on this machine could send requests here under its own name that resolves here (DNS rebinding). */
 function isAddressedLocally({ headers }: IncomingMessage): boolean {
   const name = URL.parse(`http://${headers.host ?? ''}`)?.hostname;
   return name === 'localhost' || name === '[::1]' || (name !== undefined && isIPv4(name));

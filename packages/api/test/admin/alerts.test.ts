@@ -104,7 +104,7 @@ describe('a rule', () => {
     }
   });
 
-  test('of a wrong kind of credential, and a mail to no address, are refused by what would send it', async () => {
+  test('with the wrong kind of credential, or mail without an address, is refused by the sending node', async () => {
     const smtp = { host: '127.0.0.1', port: 25, security: 'none', username: null, password: null };
     const body = { name: 'mail', type: 'smtp', hosts: [], fields: smtp };
     const { data } = await org.admin.call('POST /orgs/:org/credentials', { params: params(), body });
@@ -154,7 +154,7 @@ describe('a rule', () => {
     expect(answers.find(({ status }) => status === 409)?.json.code).toBe('too_many_alert_rules');
   });
 
-  test('with another condition, or turned on again, begins anew', async () => {
+  test('with another condition, or turned on again, starts over', async () => {
     const rule = await org.addRule({ kind: 'failures', count: 2, seconds: 600 });
     const end = async () => {
       await org.end();
@@ -227,7 +227,7 @@ describe('a test alert', () => {
   });
 });
 
-test('the history shows what was told, page by page', async () => {
+test('the history shows what was sent, page by page', async () => {
   await org.addRule({ name: 'one' });
   const id = await org.end();
   await world.run();

@@ -76,7 +76,7 @@ describe('a file of an execution', () => {
     expect([beyond.status, beyond.json.code]).toEqual([416, 'range_not_satisfiable']);
   });
 
-  test('404: a file of another execution, an upload, and what is no file', async () => {
+  test('404: a file of another execution, an upload, and an unknown file', async () => {
     const [execution, other] = [await start(), await start()];
     for (const id of [await save(other), await save(null), randomUUID(), 'x']) {
       const { status, json } = await download(viewer, execution, id);
@@ -107,7 +107,7 @@ describe('files by their ids', () => {
     expect(data).toEqual({ items: [{ id: own, name: 'a.txt', type: 'text/plain', size: 3 }] });
   });
 
-  test('404: an execution that there is not; 422: too many, and what is no id', async () => {
+  test('404: an unknown execution; 422: too many ids, and invalid ones', async () => {
     const org = key.organisationId;
     const query = { ids: randomUUID() };
     expect((await viewer.call(LIST, { params: { org, execution: 4_000_000 }, query })).status).toBe(404);

@@ -136,7 +136,7 @@ describe('a file of the page', () => {
     expect(headers.get('vary')?.toLowerCase()).toBe('accept-encoding');
   });
 
-  test('is kept for a year without asking again, and not sent twice to who asks anyway', async () => {
+  test('is cached for a year, and not sent again when revalidated', async () => {
     const { headers } = await get({ 'accept-encoding': 'br' });
     expect(headers.get('cache-control')).toBe('public, max-age=31536000, immutable');
     // fetch would add that it wants nothing from a cache.

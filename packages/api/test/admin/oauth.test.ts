@@ -320,7 +320,7 @@ describe('tokens', () => {
     expect(provider.grants).toEqual([]);
   });
 
-  test('that last no time are fetched once for each request', async () => {
+  test('that expire at once are fetched for each request', async () => {
     const tokenUrl = `${outside.url}/short`;
     outside.on('POST /short', { body: { access_token: 'short-lived', token_type: 'Bearer', expires_in: 0 } });
     const id = await create({ ...MACHINE, token_url: tokenUrl });

@@ -1,4 +1,5 @@
 import { createPerson, type TestPerson } from '@millrace/testing/admin';
+import { holdLocks } from '@millrace/testing/hold-locks';
 import { startTestService, type TestService } from '@millrace/testing/service';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { auditOf, createWorkflow, flowWith, pathTo } from './workflows-world.ts';
@@ -76,7 +77,7 @@ test('a start accepted before is waited for, and keeps the workflow', async () =
   await editor.call('POST /orgs/:org/workflows/:id/archive', { params: pathTo(editor, workflow) });
   const { db } = service.database;
   let removal: ReturnType<typeof remove> | undefined;
-  await db.transaction(async (tx) => {
+  await holdLocks(db, async (tx) => {
     await tx.query(
       `INSERT INTO executions (organisation_id, workflow_id, workflow_version, status, trigger_type, display_name,
          is_test_mode, input) VALUES ($1, $2, 1, 'queued', 'api', 'run', false, '{}')`,

@@ -43,20 +43,20 @@ function metersOf({ deps }: TestService): Meters {
 interface PageOptions {
   readonly meters?: Meters;
   readonly db?: Queryable;
-  readonly patienceMs?: number;
+  readonly timeoutMs?: number;
   readonly now?: () => number;
 }
 
 function pageOf({
   meters = new Meters(BUSIEST),
   db = database.db,
-  patienceMs = 60_000,
+  timeoutMs = 60_000,
   now,
 }: PageOptions): MetricsPage {
   const everyMs = 10_000;
   const clock = now === undefined ? {} : { now };
   const snapshots = createSnapshots({ db, log: silent, everyMs, busiest: BUSIEST, ...clock });
-  return createMetricsPage({ meters, pool: service.database.db, snapshots, limits: LIMITS, patienceMs });
+  return createMetricsPage({ meters, pool: service.database.db, snapshots, limits: LIMITS, timeoutMs });
 }
 
 /** The value of one line; undefined without such a line. */
@@ -280,8 +280,8 @@ describe('reading the database', () => {
     expect(counts.statements).toBe(2 * once);
   });
 
-  test('delays no page for longer than its patience', async () => {
-    const text = await pageOf({ db: { query: () => new Promise<never>(() => {}) }, patienceMs: 0 })();
+  test('delays no page for longer than its timeout', async () => {
+    const text = await pageOf({ db: { query: () => new Promise<never>(() => {}) }, timeoutMs: 0 })();
     const families = parseExposition(text);
     expect(find(families, 'millrace_executions_completed_total')).toBe(0);
     expect(families.has('millrace_executions')).toBe(false);
@@ -406,7 +406,7 @@ describe('the server', () => {
     expect(await status('Bearer correct-horse-battery')).toBe(200);
   });
 
-  test('without a token, refuses requests under a name that others gave this machine', async () => {
+  test('without a token, refuses requests to this machine under another name', async () => {
     const { port } = new URL(await listen(null));
     const statusFor = (host: string) =>
       new Promise<number | undefined>((resolve, reject) => {

@@ -157,7 +157,7 @@ const SCHEMA = {
 };
 
 describe('Idempotency-Key', () => {
-  test('a repeated request gets the first answer, byte for byte, and starts nothing', async () => {
+  test('a repeated request gets the first response, byte for byte, and starts nothing', async () => {
     const own = await service.createWorkflow(RUNNABLE_FLOW);
     const headers = { 'idempotency-key': randomUUID() };
     const first = await execute(own, { input_data: { a: 1, b: [1, 2] } }, headers);
@@ -228,7 +228,7 @@ describe('Idempotency-Key', () => {
     expect((await execute(workflowId, { input_data: { other: true } }, headers)).text).toBe(second.text);
   });
 
-  test('200 at the same time: one execution, one body; twins with another body are 409', async () => {
+  test('200 at the same time: one execution, one body; those with another body are 409', async () => {
     const own = await service.createWorkflow(RUNNABLE_FLOW);
     const headers = { 'idempotency-key': randomUUID() };
     const requests = Array.from({ length: 200 }, () => execute(own, { input_data: { same: 1 } }, headers));
@@ -254,7 +254,7 @@ describe('Idempotency-Key', () => {
   });
 });
 
-test('twins that reach two processes at the same time start one execution', async () => {
+test('identical requests that reach two processes at the same time start one execution', async () => {
   const other = buildApp(service.deps);
   await other.listen({ host: '127.0.0.1', port: 0 });
   try {
@@ -279,7 +279,7 @@ test('twins that reach two processes at the same time start one execution', asyn
 });
 
 describe('404', () => {
-  test('another organisation, an unknown id and what is no id get the same answer', async () => {
+  test('another organisation, an unknown id and an invalid one get the same response', async () => {
     const stranger = await service.createKey();
     const foreign = await service.api('POST', `/workflows/${workflowId}/execute`, {
       key: stranger,

@@ -121,7 +121,7 @@ describe('200', () => {
     expect((await count('created_before=2026-01-01T03:00:00Z')).at(0)).toBe('2026-01-01T03:00:00.000Z');
   });
 
-  test('another organisation sees nothing, with a filter on the workflow neither', async () => {
+  test('another organisation sees nothing, even with a filter on the workflow', async () => {
     const stranger = await service.createKey();
     for (const query of ['', `?workflow_id=${good}`]) {
       const { json } = await service.api('GET', `/executions${query}`, { key: stranger });

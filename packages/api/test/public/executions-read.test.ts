@@ -97,7 +97,7 @@ describe('200: node outputs', () => {
 });
 
 describe('200: long poll', () => {
-  test('it answers when the execution ends, long before the seconds are over', async () => {
+  test('responds when the execution ends, long before the timeout', async () => {
     const release = Promise.withResolvers<void>();
     service.behaviours.set('soon', async () => {
       await release.promise;
@@ -115,7 +115,7 @@ describe('200: long poll', () => {
     expect((await polled).json.status).toBe('completed');
   });
 
-  test('it answers with what there is when the seconds are over', async () => {
+  test('responds with the current state after the timeout', async () => {
     const release = Promise.withResolvers<void>();
     service.behaviours.set('late', async () => {
       await release.promise;
@@ -127,7 +127,7 @@ describe('200: long poll', () => {
     await service.finished(id);
   });
 
-  test('one that has ended is answered at once; wait has bounds', async () => {
+  test('an ended execution is returned at once; wait has bounds', async () => {
     const id = await service.execute(await service.createWorkflow(RUNNABLE_FLOW));
     await service.finished(id);
     expect((await get(`/executions/${id}?wait=60`)).json.status).toBe('completed');
@@ -154,7 +154,7 @@ describe('200: long poll', () => {
 });
 
 describe('404', () => {
-  test("another organisation's execution, an unknown one and what is no id get the same answer", async () => {
+  test("another organisation's execution, an unknown one and an invalid id get the same response", async () => {
     const id = await service.execute(await service.createWorkflow(RUNNABLE_FLOW));
     const stranger = await service.createKey();
     const shape = ({ request_id, instance, ...rest }: { [name: string]: unknown }) => rest;

@@ -271,7 +271,7 @@ describe('GET /files/{id}', () => {
     expect((await service.api('GET', `/files/${await uploaded(TEXT)}`, { key: by })).status).toBe(403);
   });
 
-  test('404: of another organisation, unknown, or no id at all; all the same', async () => {
+  test('404: of another organisation, unknown or invalid, all the same', async () => {
     const other = await service.createKey();
     const id = await uploaded(TEXT, { by: other });
     const answers = [];

@@ -8,7 +8,7 @@ const ROWS = {
   rows: Array.from({ length: 40_000 }, (_, n) => ({ n, text: `row "${n}"`, missing: undefined })),
 } as unknown as JsonValue;
 
-test('a large response is written in turns, and comes to what writing it at once does', async () => {
+test('a large response is serialised in turns, with the same result as at once', async () => {
   let turns = 0;
   let isOver = false;
   const count = (): void => {

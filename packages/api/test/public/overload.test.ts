@@ -7,6 +7,7 @@ import type { SheddingSettings } from '@millrace/http/pressure';
 import { createAccount, createBrowser, PASSWORD } from '@millrace/testing/accounts';
 import { send } from '@millrace/testing/api';
 import { RUNNABLE_FLOW, WEBHOOK_FLOW } from '@millrace/testing/flows';
+import { holdLocks } from '@millrace/testing/hold-locks';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { Receiver } from '../../../cli/test/faults/support/receiver.ts';
 import { flowOf } from '../../../runtime/test/worker/flows.ts';
@@ -163,8 +164,7 @@ test('/readyz responds in time when the database does not', async () => {
   const { db } = service.database;
   const gate = Promise.withResolvers<void>();
   const locked = Promise.withResolvers<void>();
-  const lock = db.transaction(async (tx) => {
-    await tx.query('SET LOCAL idle_in_transaction_session_timeout = 0');
+  const lock = holdLocks(db, async (tx) => {
     await tx.query('LOCK TABLE schema_migrations IN ACCESS EXCLUSIVE MODE');
     locked.resolve();
     await gate.promise;

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { createOrganisation } from '@millrace/identity/organisations/store';
 import { createSecretKeys } from '@millrace/secrets/keys';
 import { createTestDatabase, type TestDatabase } from '@millrace/testing/database';
+import { holdLocks } from '@millrace/testing/hold-locks';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openAs, storeCredential } from '../../../credentials/test/support.ts';
 import { builtCommand } from '../built-command.ts';
@@ -213,9 +214,7 @@ describe('secrets', () => {
   /** Kills `millrace secrets rotate` with SIGKILL while it waits for a credential locked by another transaction. */
   async function killInTheMiddle(heldId: number): Promise<void> {
     const entry = await builtCommand();
-    await database.db.transaction(async (tx) => {
-      // Until the command has come this far, however long that takes.
-      await tx.query('SET LOCAL idle_in_transaction_session_timeout = 0');
+    await holdLocks(database.db, async (tx) => {
       await tx.query('SELECT FROM credentials WHERE id = $1 FOR UPDATE', [heldId]);
       const child = spawn(process.execPath, [entry, 'secrets', 'rotate'], {
         env: { PATH: process.env.PATH ?? '', DATABASE_URL: database.url, MILLRACE_DATA_DIR: folder },

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { addCredential } from '@millrace/credentials/credentials';
 import { createSecretKeys } from '@millrace/secrets/keys';
+import { holdLocks } from '@millrace/testing/hold-locks';
 import { KafkaTestCluster } from '@millrace/testing/kafka/broker';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { loadConfig } from '../../src/settings/config.ts';
@@ -52,9 +53,7 @@ it('SIGKILL of workers between a message of Kafka and the commit of its offset: 
     return committed() === 0 && rows.length > 0;
   });
   // Between the message and the start.
-  await db.transaction(async (tx) => {
-    // A busy worker may take longer than the lock of a transaction that does nothing is kept.
-    await tx.query('SET LOCAL idle_in_transaction_session_timeout = 0');
+  await holdLocks(db, async (tx) => {
     await tx.query('SELECT FROM polls WHERE workflow_id = $1 FOR SHARE', [workflow]);
     send('a', 'b');
     await until('a start that waits to be stored', async () => {

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { addCredential } from '@millrace/credentials/credentials';
 import { createSecretKeys } from '@millrace/secrets/keys';
+import { holdLocks } from '@millrace/testing/hold-locks';
 import { expect, it } from 'vitest';
 import { loadConfig } from '../../src/settings/config.ts';
 import type { Flow } from './support/client.ts';
@@ -41,7 +42,7 @@ it('SIGKILL of workers between a message and its acknowledgement: every message 
   let worker = await world().worker();
   await until('a connection', () => queue.asked > 0);
   // Between the message and the start.
-  await db.transaction(async (tx) => {
+  await holdLocks(db, async (tx) => {
     await tx.query('SELECT FROM polls WHERE workflow_id = $1 FOR SHARE', [workflow]);
     queue.messages.push('a', 'b');
     await until('a start that waits to be stored', async () => {

@@ -1,4 +1,5 @@
 import type { Queryable } from '@millrace/database/database';
+import { holdLocks } from '@millrace/testing/hold-locks';
 import { expect, it } from 'vitest';
 import type { Flow } from './support/client.ts';
 import { until } from './support/until.ts';
@@ -37,7 +38,7 @@ it('SIGKILL of workers between the fetch and the start: every item starts one ex
     };
     await pollAgain();
     await asked.promise;
-    await db.transaction(async (tx) => {
+    await holdLocks(db, async (tx) => {
       // The poll can fetch, but not store what it found: exactly there it is killed.
       await tx.query('SELECT FROM polls WHERE workflow_id = $1 FOR SHARE', [workflow]);
       locked.resolve();

@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { migrate, pendingMigrations, releasedMigrations } from '@millrace/database/migrate';
 import type { PgDatabase } from '@millrace/database/pool';
 import { verifyAuditLog } from '@millrace/identity/audit/verify';
+import { holdLocks } from '@millrace/testing/hold-locks';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { Client, chain, post, set } from './support/client.ts';
 import { KEPT_VERSIONS, LAST_RELEASE, loadVersion, unpackLastRelease } from './support/earlier-version.ts';
@@ -239,8 +240,7 @@ it('a migration that is killed half-way goes on at the next start', async () => 
   const { url, secretKey } = await loadVersion(world(), LAST_RELEASE.version, 'killed');
   const db = connect(url);
   const environment = { DATABASE_URL: url, MILLRACE_SECRET_KEY: secretKey };
-  await db.transaction(async (tx) => {
-    await tx.query('SET LOCAL idle_in_transaction_session_timeout = 0');
+  await holdLocks(db, async (tx) => {
     // Migration 33 has changed other tables when it comes to this one.
     await tx.query('LOCK TABLE data_usage');
     const [session] = await tx.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');

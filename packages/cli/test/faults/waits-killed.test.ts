@@ -1,4 +1,5 @@
 import type { Queryable } from '@millrace/database/database';
+import { holdLocks } from '@millrace/testing/hold-locks';
 import { describe, expect, it } from 'vitest';
 import { chain, post } from './support/client.ts';
 import { finished, readExecution, readExecutions } from './support/ledger.ts';
@@ -39,14 +40,6 @@ async function isParked(id: number): Promise<void> {
 async function callbackPath(path: string): Promise<string> {
   const [request] = await world().receiver.arrival(path, 1);
   return new URL((request?.body as { callback_url: string } | undefined)?.callback_url ?? '').pathname;
-}
-
-/** A transaction that keeps its locks for as long as the test wants, even on a busy machine. */
-async function holding(work: (tx: Queryable) => Promise<void>): Promise<void> {
-  await world().db.transaction(async (tx) => {
-    await tx.query('SET LOCAL idle_in_transaction_session_timeout = 0');
-    await work(tx);
-  });
 }
 
 /** A session of the service that waits for the test's transaction, and for nothing else. */
@@ -103,7 +96,7 @@ describe('SIGKILL of a worker', () => {
     await db.query(`CREATE TRIGGER wait_for_test BEFORE UPDATE ON executions FOR EACH ROW
       WHEN (NEW.status = 'waiting_async' AND NEW.workflow_id = ${parent}) EXECUTE FUNCTION wait_for_test()`);
     let id = 0;
-    await holding(async (tx) => {
+    await holdLocks(world().db, async (tx) => {
       await tx.query('SELECT pg_advisory_xact_lock(4711)');
       // One at a time: while it waits with the parent, it can't start the child as well.
       const victim = await world().worker({ ...LONG_LEASE, MILLRACE_WORKER_CONCURRENCY: '1' });
@@ -132,7 +125,7 @@ describe('SIGKILL of a worker', () => {
     const id = await client.accept(parent, 'm');
     await receiver.arrival('/told', 1);
     await isParked(id);
-    await holding(async (tx) => {
+    await holdLocks(world().db, async (tx) => {
       // Notifying the parent requires its row.
       await tx.query('SELECT FROM executions WHERE id = $1 FOR NO KEY UPDATE', [id]);
       hold.release();

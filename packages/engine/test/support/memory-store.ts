@@ -4,6 +4,7 @@ import {
   type ChildKey,
   type ClaimedExecution,
   countSlots,
+  DEFAULT_SHARE,
   isFinalStatus,
   isTurnOfOldest,
   type Lease,
@@ -16,7 +17,6 @@ import {
   type StoredSignal,
   stringifyJson,
   USUAL_PRIORITY,
-  USUAL_SHARE,
   type WriteInfo,
 } from '../../src/index.ts';
 import {
@@ -193,7 +193,7 @@ export class MemoryStore implements CompleteStore {
       id > this.#lastOrganisation || (isContinued && id === this.#lastOrganisation);
     return [...queues.filter(isNext), ...queues.filter((queue) => !isNext(queue))]
       .flatMap(([id, queue]) => {
-        const { weight } = shares?.own?.get(id) ?? USUAL_SHARE;
+        const { weight } = shares?.own?.get(id) ?? DEFAULT_SHARE;
         const before = isContinued && id === this.#lastOrganisation ? this.#takenOfTurn : 0;
         return queue.map((row, index) => {
           const taken = before + index;

@@ -1,7 +1,7 @@
 import { runs } from '@millrace/testing/property-runs';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type ClaimedExecution, mayHoldAnother, type SlotShares, USUAL_SHARE } from '../../src/index.ts';
+import { type ClaimedExecution, DEFAULT_SHARE, mayHoldAnother, type SlotShares } from '../../src/index.ts';
 import type { StartRequest, StoreHarness } from './store-harness.ts';
 
 /** How organisations share workers: the third part of the contract (SPEC.md, S20 and S21). */
@@ -188,7 +188,7 @@ export function executionFairnessContract(name: string, makeStore: () => Promise
             if (count > 0) await queue(all[index] as Tenant, count);
           const slots = new Map(all.map(({ organisationId }, index) => [organisationId, held[index] ?? 0]));
           const own = new Map(
-            all.map(({ organisationId }, index) => [organisationId, shares[index] ?? USUAL_SHARE]),
+            all.map(({ organisationId }, index) => [organisationId, shares[index] ?? DEFAULT_SHARE]),
           );
           const claimed = await claim(free, { free, held: slots, largestPercent, own });
           const counts = countsOf(claimed, all);

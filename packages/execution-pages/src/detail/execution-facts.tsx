@@ -61,7 +61,7 @@ export function ExecutionFacts({
       </Fact>
       {execution.hold !== undefined && (
         <Fact name={t('executions.detail.hold')}>
-          <Held hold={execution.hold} now={now} />
+          <HoldReason hold={execution.hold} now={now} />
         </Fact>
       )}
       {execution.cancellation !== undefined && (
@@ -112,7 +112,7 @@ export function ExecutionFacts({
 }
 
 /** What keeps it in the queue, and until when; a time that has passed isn't shown. */
-function Held({ hold, now }: { hold: NonNullable<ExecutionDetail['execution']['hold']>; now: number }) {
+function HoldReason({ hold, now }: { hold: NonNullable<ExecutionDetail['execution']['hold']>; now: number }) {
   const { t } = useTranslation();
   return (
     <Stack gap={0}>

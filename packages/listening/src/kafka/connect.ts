@@ -8,11 +8,11 @@ import { MAX_BATCH } from '../source.ts';
 
 type Context = ConnectContext<ListenSourceOf<'kafka'>>;
 
-/** Of the messages that are started together; one may be larger. */
+/** Limit of the messages that are started together; a single one may be larger. */
 const MAX_BATCH_BYTES = 1024 * 1024;
 const MAX_HEADERS = 100;
 
-/** Connects to a Kafka cluster and reads topics as a member of a consumer group, which is made if there is none. */
+/** Connects to a Kafka cluster and reads topics as a member of a consumer group, which is created if needed. */
 export async function connectToKafka(context: Context): Promise<Connection> {
   const { source, credentials, sockets, fetch, signal, name, position } = context;
   const credential = await credentials.open(source.credentialId, { types: ['kafka'] });
@@ -32,7 +32,7 @@ export async function connectToKafka(context: Context): Promise<Connection> {
   }
 }
 
-/** What is kept here is how many partitions there are of what, by which patterns; where reading goes on is kept by the group. */
+/** The stored position has only the number of partitions of each topic, and the patterns that found them; offsets are stored by the group. */
 class TopicReader implements Connection {
   readonly #consumer: KafkaConsumer;
 
@@ -53,7 +53,7 @@ class TopicReader implements Connection {
     return { messages: messages.map(receivedOf), position: this.position };
   }
 
-  /** Of a partition only the newest offset is told, so messages of earlier batches that weren't acknowledged are as well. */
+  /** Commits only the newest offset of a partition, so messages of earlier batches that weren't acknowledged are committed with it. */
   async acknowledge(): Promise<void> {
     await this.#consumer.commit();
   }
@@ -63,7 +63,7 @@ class TopicReader implements Connection {
   }
 }
 
-/** A topic that was deleted and made again counts its messages anew: the time tells them apart. */
+/** A topic that was deleted and created again starts over with its offsets: the time tells messages apart. */
 function receivedOf(message: KafkaMessage): Received {
   const { topic, partition, offset, timestamp } = message;
   return {

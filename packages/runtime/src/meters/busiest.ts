@@ -1,4 +1,4 @@
-/** Keys outside the busiest whose use is counted, for each of the busiest: enough to notice one that overtakes. */
+/** Other keys whose use is counted, per busiest key: enough to notice one that overtakes. */
 const CANDIDATES_PER_KEY = 16;
 /** A key takes the place of another once it is this many times as busy, so that two of about the same don't alternate. */
 const CLEARLY_BUSIER = 2;
@@ -10,7 +10,7 @@ interface Place<Meter> {
 
 /**
  * A meter for each of the busiest keys, and one for all others: however many keys there are, memory and page stay small. No meter is
- * ever decreased. A key that loses its place to a busier one goes on in the meter of the others, and starts from zero when it returns.
+ * ever decreased. A key that loses its place to a busier one is then counted in the shared meter, and starts from zero when it returns.
  */
 export class Busiest<Meter> {
   /** What all other keys share. */
@@ -46,7 +46,7 @@ export class Busiest<Meter> {
     return Array.from(this.#places, ([key, { meter }]) => [key, meter]);
   }
 
-  /** Gives the places of the least busy to keys that have become busier. Earlier uses count half as much from now on. */
+  /** Gives the places of the least busy keys to busier ones. Earlier uses count half as much from now on. */
   rearrange(): void {
     const leaving = Array.from(this.#places).sort(([, a], [, b]) => a.uses - b.uses);
     const coming = Array.from(this.#candidates).sort(([, a], [, b]) => b - a);

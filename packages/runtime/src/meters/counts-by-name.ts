@@ -1,14 +1,14 @@
-/** What is counted under when there are too many names, or one isn't a plain code. */
+/** The name for everything else: too many names, or ones that aren't plain codes. */
 export const OTHER = 'other';
 
 const PLAIN_NAME = /^[a-z][a-z0-9_.]{0,63}$/;
 
-/** Counts under names that others choose: only so many of them, and only plain ones, so that data doesn't get into labels. */
+/** Counts by names that others choose: a limited number, and only plain ones, so that no data gets into labels. */
 export class CountsByName {
   readonly #limit: number;
   readonly #counts = new Map<string, number>();
 
-  /** @param expected names that are shown before anything is counted: Prometheus doesn't see an increase from nothing to one */
+  /** @param expected names that start at zero: Prometheus doesn't see an increase from nothing to one */
   constructor(limit: number, expected: readonly string[] = []) {
     this.#limit = limit;
     for (const name of expected) this.#counts.set(name, 0);

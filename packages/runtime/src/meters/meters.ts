@@ -11,7 +11,7 @@ const NODE_SECONDS = [0.001, 0.005, 0.025, 0.1, 0.25, 1, 2.5, 10, 60, 300];
 const EXECUTION_SECONDS = [0.01, 0.05, 0.1, 0.5, 1, 5, 15, 60, 300, 1_800, 7_200, 86_400];
 const REQUEST_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10];
 const LATENESS_SECONDS = [0.1, 0.5, 1, 5, 15, 60, 300, 3_600];
-/** Many more than there are codes; workflows can choose their own. */
+/** Far more than there are codes; workflows can choose their own. */
 const MAX_CODES = 100;
 const MAX_TRIGGERS = 20;
 const TRIGGERS = ['api', 'webhook', 'form', 'chat', 'schedule', 'poll', 'manual', 'flow', 'error'];
@@ -31,7 +31,7 @@ const REFUSALS = [
 ];
 const POLLS = ['polled', 'failed', 'lost'];
 const FIRES = ['started', 'queued', 'skipped'];
-/** How often the busiest are determined again, at most. */
+/** Minimum interval between rearrangements of the busiest. */
 const REARRANGE_MS = 60_000;
 
 /** What kind of client a request came from, and what it wanted. */
@@ -63,8 +63,8 @@ export interface ByteCount {
 }
 
 /**
- * What one process counts about its work. Counting is on hot paths: it adds numbers to what is there already. Reading is rare, and puts
- * everything else together.
+ * What one process counts about its work. Counting is on hot paths and only adds numbers. Reading is rare and does
+ * everything else.
  */
 export class Meters {
   readonly accepted = new CountsByName(MAX_TRIGGERS, TRIGGERS);
@@ -78,11 +78,11 @@ export class Meters {
   readonly requests = new Map<RequestKind, Histogram>();
   /** Requests refused with 429 or 503, by the reason. */
   readonly refused = new CountsByName(MAX_CODES, REFUSALS);
-  /** How long after their time schedules fired. */
+  /** How late schedules fired. */
   readonly lateness = new Histogram(LATENESS_SECONDS);
-  /** Fires of schedules by what became of them. */
+  /** Fires of schedules by outcome. */
   readonly fires = new CountsByName(MAX_CODES, FIRES);
-  /** Polls of triggers by what became of them. */
+  /** Polls of triggers by outcome. */
   readonly polls = new CountsByName(MAX_CODES, POLLS);
   completed = 0;
   aiTokens = 0;
@@ -99,7 +99,7 @@ export class Meters {
   spans: (() => SpanCounts) | null = null;
   #rearrangedAtMs = 0;
 
-  /** @param busiest organisations and workflows that are told apart */
+  /** @param busiest number of organisations and workflows with their own meter */
   constructor(busiest = 20) {
     this.organisations = new Busiest(busiest, () => ({ accepted: 0, completed: 0, failed: 0, aiTokens: 0 }));
     this.workflows = new Busiest(busiest, () => new Histogram(EXECUTION_SECONDS));
@@ -139,7 +139,7 @@ export class Meters {
     node.seconds.observe(seconds);
     if (result.kind === 'failure') node.failed += 1;
     if (!('consumedAiTokens' in result) || result.consumedAiTokens === 0) return;
-    // Those of executions it waited for were counted by these.
+    // Tokens of executions it waited for were counted there.
     const own = result.consumedAiTokens - (result.childAiTokens ?? 0);
     this.aiTokens += own;
     this.organisations.use(organisationId).aiTokens += own;

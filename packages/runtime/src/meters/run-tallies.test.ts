@@ -3,7 +3,7 @@ import { DURATION_CLASSES, RunTallies } from './run-tallies.ts';
 
 const run = { workflowId: 7, isTestMode: false, workflowVersion: 1 };
 
-test('counts ends and durations by workflow, but no tests and no drafts', () => {
+test('counts ends and durations by workflow, except in test mode and of drafts', () => {
   const tallies = new RunTallies();
   tallies.ended(run, false, 0.01);
   tallies.ended(run, true, 0.02);
@@ -23,6 +23,6 @@ test('keeps what could not be stored, and adds to it', () => {
   tallies.ended(run, false, 0.01);
   const taken = tallies.take();
   tallies.ended(run, true, 0.01);
-  tallies.giveBack(taken);
+  tallies.restore(taken);
   expect(tallies.take()).toMatchObject([{ workflowId: 7, completed: 1, failed: 1 }]);
 });

@@ -4,7 +4,7 @@ import type { ClaimedExecution } from '@millrace/engine';
 export const DURATION_CLASSES = [
   0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1_800, 7_200, 86_400,
 ] as const;
-/** Many more workflows than end executions between two stores. */
+/** Far more workflows than have executions that end between two stores. */
 const MAX_WORKFLOWS = 50_000;
 
 /** How executions of one workflow have ended. */
@@ -16,7 +16,7 @@ export interface RunTally {
   readonly durations: number[];
 }
 
-/** Counts ends of executions by workflow until they are stored. Counting adds numbers, and allocates only for a workflow's first end. */
+/** Counts ended executions by workflow until they are stored. Counting allocates only for a workflow's first one. */
 export class RunTallies {
   #byWorkflow = new Map<number, RunTally>();
 
@@ -39,8 +39,8 @@ export class RunTallies {
     return taken;
   }
 
-  /** What {@link take} returned could not be stored. */
-  giveBack(tallies: readonly RunTally[]): void {
+  /** Adds back what {@link take} returned, because it couldn't be stored. */
+  restore(tallies: readonly RunTally[]): void {
     for (const { workflowId, completed, failed, durations } of tallies) {
       const tally = this.#tallyOf(workflowId);
       if (tally === null) continue;

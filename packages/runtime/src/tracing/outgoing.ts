@@ -1,8 +1,8 @@
-/** The span of what is about to cause something, as `traceparent` headers. */
+/** The span of a cause, as `traceparent` headers for its effects. */
 export interface OutgoingTrace {
   /** For executions of this service. */
   readonly traceparent: string;
-  /** For calls to others; null if they aren't told. */
+  /** For calls to other services; null if traces aren't propagated. */
   readonly header: string | null;
 }
 

@@ -3,7 +3,7 @@ import type { OutgoingTrace } from './outgoing.ts';
 import { formatTraceparent } from './trace-context.ts';
 import type { FinishedSpan, OpenSpan, TracedExecution, Tracer } from './tracer.ts';
 
-/** What a log line says of an execution. */
+/** The ids of an execution in log lines. */
 export interface LogIds {
   readonly execution_id: number;
   readonly trace_id?: string;
@@ -41,7 +41,7 @@ export function logIdsOf(tracer: Tracer | null, claimed: ClaimedExecution): LogI
   return { execution_id: executionId, trace_id: tracer.spanOf(traced(claimed)).context.traceId };
 }
 
-/** The spans of the nodes of one run. Those from before its execution is stored count once it is. */
+/** The spans of the nodes of one run. Those from before its execution is stored are recorded once it is. */
 export class RunTrace {
   readonly #tracer: Tracer;
   readonly #execution: TracedExecution;
@@ -58,7 +58,7 @@ export class RunTrace {
     return this.#tracer.beginNode(this.#span);
   }
 
-  /** For what the attempt of a node causes. */
+  /** The context for what a node's attempt causes. */
   contextOf(node: OpenSpan): OutgoingTrace {
     return { traceparent: formatTraceparent(node.context), header: this.#tracer.headerOf(node) };
   }

@@ -90,7 +90,7 @@ test('what does not fit, and what the collector refuses, is dropped and counted;
   expect(failures).toEqual([away, away]);
 });
 
-test('a stop sends what waits, and gives up after its patience', async () => {
+test('a stop sends what waits, and gives up after its timeout', async () => {
   const { queue, add, answer, batches } = open();
   add(6);
   const stopped = queue.stop(5_000);
@@ -101,8 +101,8 @@ test('a stop sends what waits, and gives up after its patience', async () => {
   expect(queue.counts).toEqual({ exported: 6, dropped: 0 });
 
   add(6);
-  const impatient = queue.stop(5_000);
+  const stopping = queue.stop(5_000);
   await vi.advanceTimersByTimeAsync(5_000);
-  await impatient;
+  await stopping;
   expect(queue.counts).toEqual({ exported: 6, dropped: 2 });
 });

@@ -1,11 +1,11 @@
 import type { FinishedSpan } from './tracer.ts';
 
 export interface SpanQueueOptions {
-  /** Sends a batch to the collector; rejects if it wasn't taken. */
+  /** Sends a batch to the collector; rejects if it wasn't accepted. */
   readonly send: (spans: readonly FinishedSpan[]) => Promise<void>;
-  /** Spans that may wait; more are dropped. */
+  /** Maximum spans that wait; more are dropped. */
   readonly maxSpans: number;
-  /** Spans that one request to the collector carries. */
+  /** Maximum spans in one request to the collector. */
   readonly batchSpans: number;
   /** How long a span waits for others, in milliseconds. */
   readonly delayMs: number;
@@ -13,13 +13,13 @@ export interface SpanQueueOptions {
   readonly onFailure: (error: unknown) => void;
 }
 
-/** What has become of the spans of this process. */
+/** Outcomes of the spans of this process. */
 export interface SpanCounts {
   readonly exported: number;
   readonly dropped: number;
 }
 
-/** Spans on their way to the collector: nobody waits for it, and while it is away, no more are kept than fit. */
+/** Spans on their way to the collector: nothing waits for it, and while it is unavailable, a limited number is kept. */
 export class SpanQueue {
   readonly #options: SpanQueueOptions;
   #waiting: FinishedSpan[] = [];
@@ -48,18 +48,18 @@ export class SpanQueue {
     return { exported: this.#exported, dropped: this.#dropped };
   }
 
-  /** Sends what waits, for this long at most; what is left then is dropped. */
-  async stop(patienceMs: number): Promise<void> {
+  /** Sends the waiting spans within the timeout, and drops the rest. */
+  async stop(timeoutMs: number): Promise<void> {
     let timer: NodeJS.Timeout | undefined;
     let isOver = false;
-    const patience = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, patienceMs);
+    const timeout = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, timeoutMs);
     }).then(() => {
       isOver = true;
     });
     while (!isOver && (this.#sending !== null || this.#waiting.length > 0)) {
       this.#send();
-      await Promise.race([this.#sending, patience]);
+      await Promise.race([this.#sending, timeout]);
     }
     clearTimeout(timer);
     if (this.#timer !== null) clearTimeout(this.#timer);

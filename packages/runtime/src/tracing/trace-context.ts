@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 
-/** A span's place in its trace, as the W3C's Trace Context names it. */
+/** A span's place in its trace, as defined by W3C Trace Context. */
 export interface TraceContext {
   /** 32 hexadecimal digits, not all zero. */
   readonly traceId: string;
@@ -12,7 +12,7 @@ export interface TraceContext {
 
 const TRACEPARENT = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
 
-/** Null if it isn't a `traceparent` header. Those of later versions of the format are read as far as this version knows them. */
+/** Null if it isn't a `traceparent` header. Later versions of the format are read as far as this one knows them. */
 export function parseTraceparent(text: string | null | undefined): TraceContext | null {
   const [, version, traceId = '', spanId = '', flags = '', rest] = TRACEPARENT.exec(text ?? '') ?? [];
   if (version === undefined || version === 'ff' || (version === '00' && rest !== undefined)) return null;
@@ -32,7 +32,7 @@ export function newSpanId(): string {
   return randomBytes(8).toString('hex');
 }
 
-/** The same ids in every process, for what several of them work on. */
+/** Derives an id that is the same in every process. */
 export function derivedId(bytes: 8 | 16, parts: readonly (string | number)[]): string {
   return createHash('sha256')
     .update(JSON.stringify(parts))

@@ -22,7 +22,7 @@ function tracer({
 }
 
 describe('traceparent', () => {
-  test('is read and written as the W3C says', () => {
+  test('is read and written as W3C Trace Context defines', () => {
     const context = { traceId: TRACE_ID, spanId: SPAN_ID, isSampled: true };
     expect(parseTraceparent(HEADER)).toEqual(context);
     expect(formatTraceparent(context)).toBe(HEADER);

@@ -22,7 +22,7 @@ export interface FinishedSpan {
   readonly startMs: number;
   readonly endMs: number;
   readonly attributes: SpanAttributes;
-  /** The code of what went wrong; null for nothing. */
+  /** The error code; null for success. */
   readonly errorCode: string | null;
 }
 
@@ -35,19 +35,19 @@ export interface OpenSpan {
   readonly parentSpanId: string | null;
 }
 
-/** What identifies an execution in traces. */
+/** Identifies an execution in traces. */
 export type TracedExecution = Pick<
   ClaimedExecution,
   'organisationId' | 'workflowId' | 'startedAtMs' | 'traceparent'
 > & {
   readonly executionId: number;
-  /** The id that it was started under in another instance; absent or null: its own. */
+  /** Its id in the instance where it was started; absent or null: its own. */
   readonly startedAs?: number | null;
   readonly workflowVersion?: number;
   readonly isTestMode?: boolean;
 };
 
-/** An attempt of a node, as far as its span shows it. */
+/** The parts of a node's attempt that its span shows. */
 export interface TracedNode {
   readonly id: string;
   readonly type: string;
@@ -61,12 +61,12 @@ export interface TracerOptions {
   readonly sampler: Sampler;
   /** Whether `traceparent` is read from requests, and sent with calls. */
   readonly propagates: boolean;
-  /** Told every span that is recorded; must be quick. */
+  /** Called with every recorded span; must be quick. */
   readonly onSpan: (span: FinishedSpan) => void;
 }
 
-/** Text that people choose, such as the ids of nodes, is cut to this length. */
-const MOST_CHARACTERS = 200;
+/** User-chosen text, such as node ids, is cut to this length. */
+const MAX_CHARACTERS = 200;
 
 /** Makes the spans of requests, executions and nodes. A process that records none has no tracer. */
 export class Tracer {
@@ -90,7 +90,7 @@ export class Tracer {
   }
 
   /**
-   * The span of an execution, from its first start to its end. Its ids follow from what is stored, so that any process that continues it
+   * The span of an execution, from its first start to its end. Its ids are derived from what is stored, so any process that continues it
    * knows them.
    */
   spanOf({ executionId, startedAs, startedAtMs, traceparent }: TracedExecution): OpenSpan {
@@ -125,7 +125,7 @@ export class Tracer {
         ...(workflowVersion === undefined ? {} : { 'millrace.workflow.version': workflowVersion }),
         ...(isTestMode === true ? { 'millrace.test_mode': true } : {}),
       },
-      errorCode: code?.slice(0, MOST_CHARACTERS) ?? null,
+      errorCode: code?.slice(0, MAX_CHARACTERS) ?? null,
     });
   }
 
@@ -153,18 +153,18 @@ export class Tracer {
         'millrace.execution.id': execution.executionId,
         'millrace.organisation.id': execution.organisationId,
         'millrace.workflow.id': execution.workflowId,
-        'millrace.node.id': node.id.slice(0, MOST_CHARACTERS),
+        'millrace.node.id': node.id.slice(0, MAX_CHARACTERS),
         'millrace.node.type': node.type,
         'millrace.node.attempt': node.attempt,
         'millrace.node.result': result.kind,
         ...(node.iteration.length === 0 ? {} : { 'millrace.node.iteration': node.iteration.join('.') }),
         ...(node.isResumed ? { 'millrace.node.resumed': true } : {}),
       },
-      errorCode: result.kind === 'failure' ? result.code.slice(0, MOST_CHARACTERS) : null,
+      errorCode: result.kind === 'failure' ? result.code.slice(0, MAX_CHARACTERS) : null,
     };
   }
 
-  /** What other services are told of a span, as a `traceparent` header; null if nothing. */
+  /** The `traceparent` header that other services get for a span; null for none. */
   headerOf({ context }: OpenSpan): string | null {
     return this.#options.propagates ? formatTraceparent(context) : null;
   }
@@ -190,7 +190,7 @@ export const SAMPLERS = [
 ] as const;
 export type SamplerName = (typeof SAMPLERS)[number];
 
-/** @param ratio the part of all traces that the samplers with a ratio record, from 0 to 1 */
+/** @param ratio the share of all traces that samplers with a ratio record, from 0 to 1 */
 export function createSampler(name: SamplerName, ratio: number): Sampler {
   const root = rootSampler(name, ratio);
   if (!name.startsWith('parentbased_')) return (_parent, traceId) => root(traceId);

@@ -8,7 +8,7 @@ import {
   USUAL_PRIORITY,
 } from '@millrace/engine';
 import type { CompleteStore, StartRequest, StoredChild } from '@millrace/engine/testing';
-import { insertChild, selectChild } from '../../src/child-statements.ts';
+import { findChildByKey, insertChild } from '../../src/child-statements.ts';
 import { createFollowUps } from '../../src/follow-ups.ts';
 import { PgExecutionStore, type PgStoreOptions } from '../../src/pg-store.ts';
 import { insertSignal } from '../../src/signal-statements.ts';
@@ -49,7 +49,7 @@ export class PgCompleteStore extends PgExecutionStore implements CompleteStore {
   }
 
   async findChild(key: ChildKey): Promise<StoredChild | null> {
-    const [row] = await selectChild(this.#db, key);
+    const [row] = await findChildByKey(this.#db, key);
     return row === undefined ? null : { executionId: row.id, workflowVersion: row.workflow_version };
   }
 

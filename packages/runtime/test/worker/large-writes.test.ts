@@ -4,9 +4,10 @@ import { DatabaseUnavailableError } from '@millrace/database/errors';
 import { createDatabase, type PgDatabase } from '@millrace/database/pool';
 import { type JsonObject, type Lease, type NodeRecord, success, successRecord } from '@millrace/engine';
 import { createTestDatabase, type TestDatabase } from '@millrace/testing/database';
+import { holdLocks } from '@millrace/testing/hold-locks';
 import { insertWorkflow, type WorkflowIds } from '@millrace/testing/rows';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { createSureStarts, WriteTimeoutError } from '../../src/sure-writes.ts';
+import { createConfirmedStarts, WriteTimeoutError } from '../../src/confirmed-writes.ts';
 import { PgCompleteStore, rowOf } from './complete-store.ts';
 import { chainOf, flowOf, type TestNode } from './flows.ts';
 import { startWorkingService } from './service-with-worker.ts';
@@ -97,7 +98,7 @@ async function begin(store: PgCompleteStore, input: JsonObject = {}): Promise<Le
     leaseTo: workerId,
     timeoutMs: null,
   });
-  const { lease } = await createSureStarts(observed(database.db), 0)({ row, keepTrying: () => true });
+  const { lease } = await createConfirmedStarts(observed(database.db), 0)({ row, keepTrying: () => true });
   if (lease === null) throw new Error('it was not leased');
   return lease;
 }
@@ -146,7 +147,7 @@ test('a large write shares neither statement nor connection with the others, whi
   await timingOut(slow);
 });
 
-test('a write that times out by itself is given up, not tried for ever', async () => {
+test('a write that times out by itself is given up, not retried forever', async () => {
   await makeLargeOnesSlow();
   const store = makeStore();
   const lease = await begin(store);
@@ -163,8 +164,7 @@ test('what times out among others continues apart from them, and they are stored
   const blocked = leases[1] as Lease;
   const unlock = Promise.withResolvers<void>();
   const locked = Promise.withResolvers<void>();
-  const blocking = database.db.transaction(async (tx) => {
-    await tx.query('SET LOCAL idle_in_transaction_session_timeout = 0');
+  const blocking = holdLocks(database.db, async (tx) => {
     await tx.query('SELECT FROM executions WHERE id = $1 FOR UPDATE', [blocked.executionId]);
     locked.resolve();
     await unlock.promise;

@@ -6,7 +6,7 @@ import { verbatim } from '@millrace/messages';
 import { createTestDatabase, type TestDatabase } from '@millrace/testing/database';
 import { insertWorkflow, type WorkflowIds } from '@millrace/testing/rows';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { createSureStarts } from '../../src/sure-writes.ts';
+import { createConfirmedStarts } from '../../src/confirmed-writes.ts';
 import { PgCompleteStore, rowOf } from './complete-store.ts';
 
 let database: TestDatabase;
@@ -58,7 +58,7 @@ async function begin(store: PgCompleteStore): Promise<Lease> {
     leaseTo: workerId,
     timeoutMs: null,
   });
-  const { lease } = await createSureStarts(faulty(), 0)({ row, keepTrying: () => true });
+  const { lease } = await createConfirmedStarts(faulty(), 0)({ row, keepTrying: () => true });
   if (lease === null) throw new Error('it was not leased');
   return lease;
 }

@@ -6,6 +6,7 @@ import { createStarter } from '@millrace/service/executions/accept';
 import { settle } from '@millrace/service/pause/settle';
 import { createScheduler } from '@millrace/service/schedules/scheduler';
 import { RUNNABLE_FLOW, WEBHOOK_FLOW } from '@millrace/testing/flows';
+import { holdLocks } from '@millrace/testing/hold-locks';
 import type { TestKey } from '@millrace/testing/service';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { NO_EXECUTOR } from '../../src/executor.ts';
@@ -214,7 +215,7 @@ describe('while an organisation is paused', () => {
     const { promise: begun, resolve: begin } = Promise.withResolvers<void>();
     const { promise: released, resolve: release } = Promise.withResolvers<void>();
     let hasEnded = false;
-    const earlier = db().transaction(async (tx) => {
+    const earlier = holdLocks(db(), async (tx) => {
       await tx.query('SELECT 1');
       begin();
       await released;

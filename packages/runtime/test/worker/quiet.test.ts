@@ -14,7 +14,7 @@ const HOUR_MS = 3_600_000;
 /** Neither its heartbeats nor its polls come while a test runs. */
 const DEAF = { leaseMs: 2 * HOUR_MS, heartbeatMs: HOUR_MS / 2, pollMs: HOUR_MS };
 
-test('a worker without work looks again as soon as it runs something, which may wait for less than its pause', async () => {
+test('an idle worker polls again once it runs something, which may park for less than its pause', async () => {
   const claim = vi.spyOn(PgExecutionStore.prototype, 'claim');
   onTestFinished(() => claim.mockRestore());
   service = await startWorkingService({ worker: DEAF });

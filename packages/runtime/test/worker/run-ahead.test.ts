@@ -77,7 +77,7 @@ describe('an execution without effects', () => {
     ]);
   });
 
-  test('whose config takes long to render is left to the worker, which goes on there', async () => {
+  test('whose config takes long to render is left to the worker, which continues there', async () => {
     await start();
     const configs: unknown[] = [];
     service.behaviours.set('a', (context) => {

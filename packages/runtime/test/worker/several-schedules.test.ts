@@ -80,7 +80,7 @@ describe('several schedules of a workflow', () => {
     expect((await world.fires(id)).map(({ fire_number: number }) => number)).toHaveLength(6);
   });
 
-  test('the overlap of one is none of the other', async () => {
+  test('an overlap of one is not an overlap of the other', async () => {
     const id = await create({
       a: cron('0 * * * *', { overlap: 'skip' }),
       b: cron('0 * * * *', { overlap: 'queue' }),

@@ -1,6 +1,7 @@
 import { failure, type NodeContext, success } from '@millrace/engine';
 import { verbatim } from '@millrace/messages';
 import { RUNNABLE_FLOW } from '@millrace/testing/flows';
+import { holdLocks } from '@millrace/testing/hold-locks';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { chainOf, flowOf } from './flows.ts';
 import { startWorkingService, type WorkingOverrides, type WorkingService } from './service-with-worker.ts';
@@ -109,8 +110,7 @@ describe('take-over', () => {
 
   test('an idle worker finds an execution that is leased to it, although the reply that said so was lost', async () => {
     const id = await service.execute(await service.createWorkflow(RUNNABLE_FLOW));
-    await service.database.db.transaction(async (tx) => {
-      await tx.query('SET LOCAL idle_in_transaction_session_timeout = 0');
+    await holdLocks(service.database.db, async (tx) => {
       // Nobody claims it while it is locked.
       await tx.query('SELECT FROM executions WHERE id = $1 FOR UPDATE', [id]);
       await service.startWorker({ pollMs: 3_600_000, heartbeatMs: 100 });
@@ -440,40 +440,6 @@ test("executions accepted beyond this process's slots wait in the queue and get 
   const ids = await Promise.all(Array.from({ length: 30 }, () => service.execute(workflowId)));
   for (const id of ids) expect((await service.finished(id)).status).toBe('completed');
   expect(most).toBeLessThanOrEqual(2);
-});
-
-describe('when one organisation has more to run than there are slots', () => {
-  /** Starts a workflow whose node does this, in an organisation of its own. */
-  async function starterOf(behaviour: string) {
-    const key = await service.createKey();
-    const body = { name: 'sample', flow_data: chainOf(behaviour), status: 'active' };
-    const workflow = await service.api('POST', '/workflows', { key, body });
-    return async () => {
-      const { json } = await service.api('POST', `/workflows/${workflow.json.id}/execute`, { key, body: {} });
-      return { id: Number(json.execution_id), key };
-    };
-  }
-
-  test.each([
-    ['it gets its share of them, and a start of another runs at once', true],
-    ['also when all were queued before the worker started', false],
-  ])('%s', async (_title, withWorker) => {
-    await start({ withWorker, worker: { concurrency: 8, organisationPercent: 75 } });
-    const slow = holdNode('slow');
-    const startSlow = await starterOf('slow');
-    const startQuick = await starterOf('quick');
-    for (let count = 0; count < 20; count += 1) await startSlow();
-    const quick = await startQuick();
-    if (!withWorker) await service.startWorker();
-    const answer = await service.api('GET', `/executions/${quick.id}?wait=30`, { key: quick.key });
-    expect(answer.json.status).toBe('completed');
-    await expect.poll(() => slow.starts).toBe(6);
-    // The rest of its queue moves up as its executions end.
-    slow.release.resolve();
-    const { db } = service.database;
-    await expect.poll(() => db.query("SELECT FROM executions WHERE status <> 'completed'")).toEqual([]);
-    expect(slow.starts).toBe(20);
-  });
 });
 
 test('an execution fails once its outputs together exceed the limit, also after a take-over', async () => {

@@ -9,7 +9,7 @@ import { countQueues, countServiceQueue, readLastExecutionId } from './store.ts'
 
 /** A count this recent is used as it is. */
 const FRESH_MS = 1_000;
-/** A count older than this isn't used: whoever asks waits for the next one. */
+/** A count older than this isn't used: callers wait for the next one. */
 const STALE_MS = 5_000;
 /** Counting takes at most one part in this many of the time. */
 const PAUSES_PER_COUNT = 20;
@@ -17,7 +17,7 @@ const PAUSES_PER_COUNT = 20;
 const FORGET_MS = 60_000;
 const UNLIMITED = Number.MAX_SAFE_INTEGER;
 
-/** Decides whether a start may be accepted: the only place that refuses starts because too much is waiting or stored already. */
+/** Decides whether a start may be accepted: the only place that refuses starts because too much is queued or stored. */
 export interface Admission {
   /**
    * For starts that don't have to wait.
@@ -25,8 +25,8 @@ export interface Admission {
    */
   checkStorage(organisationId: number): Promise<void>;
   /**
-   * Takes places in the queue for starts that have to wait for a worker. Call the result once they are stored, or known not to be.
-   * @throws ApiError 429 `storage_full`; 429 `queue_full` if the organisation has too much waiting, 503 `overloaded` if the service has
+   * Reserves places in the queue for starts that have to wait for a worker. Call the result once they are stored, or known not to be.
+   * @throws ApiError 429 `storage_full`; 429 `queue_full` if the organisation has too much queued, 503 `overloaded` if the service has
    */
   enterQueue(organisationId: number, count?: number): Promise<() => void>;
 }
@@ -36,7 +36,7 @@ export interface AdmissionLimits {
   readonly storage: StorageSettings;
 }
 
-/** For one process; each counts for itself, at most once a second, and only while starts have to wait. */
+/** For one process; each counts separately, at most once a second, and only while starts have to wait. */
 export function createAdmission(db: Queryable, { admission, storage }: AdmissionLimits): Admission {
   const quota = createStorageQuota(db, storage);
   const queues = new QueueLimits(db, admission);
@@ -51,7 +51,7 @@ export function createAdmission(db: Queryable, { admission, storage }: Admission
 
 interface OrganisationQueue {
   readonly gauge: QueueGauge;
-  /** Most that may wait. */
+  /** Maximum that may wait. */
   limit: number;
   usedAtMs: number;
   /** The last execution id when it was counted. */
@@ -99,7 +99,7 @@ class QueueLimits {
         headers: { 'retry-after': retryAfter },
       });
     }
-    // An organisation with nothing waiting isn't refused for what others have waiting.
+    // An organisation with nothing queued isn't refused because of others.
     if (gauge.estimate === 0 || this.#service.gauge.estimate + count <= this.#inService) return;
     const retryAfterSeconds = this.#service.gauge.refuse(count, this.#inService, now);
     throw unavailable('overloaded', message('service.service_queue_full', { max: this.#inService }), {
@@ -118,7 +118,7 @@ class QueueLimits {
     return queue;
   }
 
-  /** Waits for a count only if the last one is too old to go by. */
+  /** Waits for a count only if the last one is too old. */
   async #bringUpToDate({ gauge }: OrganisationQueue): Promise<void> {
     const ageMs = gauge.isCounted ? performance.now() - gauge.countedAtMs : Number.POSITIVE_INFINITY;
     if (ageMs <= FRESH_MS) return;
@@ -126,14 +126,14 @@ class QueueLimits {
       if (performance.now() >= this.#nextCountAtMs) void this.#count();
       return;
     }
-    // One that is under way may have begun before this organisation was in use.
+    // The current count may have started before this organisation was in use.
     await this.#counting;
     if (!gauge.isCounted || performance.now() - gauge.countedAtMs > STALE_MS) await this.#count();
   }
 
   #count(): Promise<void> {
     this.#counting ??= this.#countNow()
-      // The start itself then finds that the database is away; until it is back, the last count is used.
+      // The start itself will find the database unavailable; until it is back, the last count is used.
       .catch(() => {})
       .finally(() => {
         this.#counting = null;
@@ -160,7 +160,7 @@ class QueueLimits {
     const now = performance.now();
     for (const [index, queue] of queues.entries()) {
       const counted = index === 0 ? ofService : ofOrganisations[index - 1];
-      if (counted === undefined) throw new Error('fewer queues were counted than asked for');
+      if (counted === undefined) throw new Error('fewer queues were counted than requested');
       queue.gauge.setCount(counted, now);
       queue.sinceId = lastId;
     }

@@ -1,4 +1,4 @@
-/** How fast the measured rate follows the queue: a count weighs as much as all those of this long before it. */
+/** Smoothing of the measured rate: a new count weighs as much as all those in this period before it. */
 const SMOOTHING_MS = 10_000;
 /** Retry-After while nothing leaves the queue, or before that is known. */
 const UNKNOWN_SECONDS = 30;
@@ -12,8 +12,8 @@ export interface QueueCount {
 }
 
 /**
- * What one process knows about a queue: the last count in the database, and what it has stored or is storing since. Never below the real
- * number by what this process added; what left the queue, and what other processes added, shows at the next count.
+ * What one process knows about a queue: the last count in the database, and what it has stored or is storing since. It always includes
+ * what this process added; what left the queue, and what other processes added, shows at the next count.
  */
 export class QueueGauge {
   #counted: number | null = null;
@@ -27,7 +27,7 @@ export class QueueGauge {
   /** When there will be room for everything refused so far. */
   #lineEndsAtMs = 0;
 
-  /** How many are waiting, at most; as far as this process knows. */
+  /** How many are waiting at most, as far as this process knows. */
   get estimate(): number {
     return (this.#counted ?? 0) + this.#entering + this.#entered;
   }
@@ -79,7 +79,7 @@ export class QueueGauge {
     if (perSecond === null || perSecond <= 0) return UNKNOWN_SECONDS;
     const msFor = (places: number): number => (places / perSecond) * 1000;
     const excess = Math.max(this.estimate - limit, 0);
-    // By then everything that waits now has left, however many were refused.
+    // By then everything that waits now will have left, however many were refused.
     const latestMs = nowMs + msFor(Math.max(this.estimate, limit));
     const soonestMs = Math.max(this.#lineEndsAtMs, nowMs + msFor(excess));
     this.#lineEndsAtMs = Math.min(soonestMs + msFor(count), latestMs);

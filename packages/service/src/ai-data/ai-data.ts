@@ -18,7 +18,7 @@ import {
 const SHOWN_CHARS = 1_000;
 /** Items that a search looks at in one statement. */
 const SEARCH_WINDOW = 500;
-/** After this many bytes a search comes back, even if it has found nothing. */
+/** A search returns after this many bytes, even if it has found nothing. */
 const SEARCH_BYTES = 32 * 1024 * 1024;
 
 /** Whose data, and who deletes it. */
@@ -29,12 +29,12 @@ interface Deletion {
 
 export interface ItemPage {
   readonly items: readonly VectorItem[];
-  /** The last key that was looked at, if there may be more. */
+  /** The last key that was checked, if there may be more. */
   readonly end: string | null;
 }
 
 /**
- * A page of a collection. A search looks through a bounded part at a time, and its page may be short although others follow.
+ * A page of a collection. A search checks a bounded part at a time, so its page may be short although others follow.
  * @throws ApiError not_found
  */
 export async function readItems(

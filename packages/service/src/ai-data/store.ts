@@ -62,7 +62,7 @@ export async function findItemCount(
 
 export interface ItemRow {
   readonly key: string;
-  /** At most as many characters as were asked for. */
+  /** At most as many characters as requested. */
   readonly text: string;
   readonly is_cut: boolean;
   /** JSON text. */
@@ -71,28 +71,28 @@ export interface ItemRow {
   readonly updated_at: Date;
 }
 
-/** A part of a collection in the order of its keys. */
+/** A range of a collection in the order of its keys. */
 export interface ItemWindow {
   readonly items: readonly ItemRow[];
-  /** The last key that was looked at; null: there is nothing more. */
+  /** The last key that was checked; null: there is nothing more. */
   readonly end: string | null;
-  /** Bytes of what was looked at. */
+  /** Bytes that were checked. */
   readonly bytes: number;
 }
 
 export interface ItemQuery {
   readonly collection: string;
-  /** A key; empty: from the first. */
+  /** The key to start after; empty: from the first. */
   readonly after: string;
-  /** In keys and texts, whatever the case; empty: all. */
+  /** Searched for in keys and texts, ignoring case; empty: all. */
   readonly search: string;
-  /** How many items are looked at. */
+  /** How many items are checked. */
   readonly window: number;
   /** Characters of each text. */
   readonly chars: number;
 }
 
-/** Looks at the next items of a collection. */
+/** Checks the next items of a collection. */
 export async function readItemWindow(
   tx: Queryable,
   organisationId: number,
@@ -150,7 +150,7 @@ export interface MemoryRow {
 /** Characters of the moment at the beginning of a sort key. */
 const MOMENT_CHARS = 27;
 
-/** Conversations of all workflows, the one used last first. An organisation has 10,000 at most. */
+/** Conversations of all workflows, most recently used first. An organisation has 10,000 at most. */
 export async function listMemories(
   tx: Queryable,
   organisationId: number,
@@ -180,7 +180,7 @@ export interface MemoryPlace {
   readonly key: string;
 }
 
-/** The place that a row's id and sort key stand for. */
+/** The position that a row's id and sort key stand for. */
 export function memoryPlace(id: number, sortKey: string): MemoryPlace {
   return { workflowId: id, moment: sortKey.slice(0, MOMENT_CHARS), key: sortKey.slice(MOMENT_CHARS) };
 }

@@ -9,14 +9,14 @@ import { createPeriodicTask, type PeriodicTask } from '@millrace/runtime/periodi
 import type { Logger } from 'pino';
 import type { AuditSettings } from '../settings.ts';
 
-/** How long an entry waits for being sealed, about. */
+/** About how long an entry waits to be sealed. */
 const SEAL_PAUSE_MS = 10_000;
-/** How often it is looked for chains that are due. */
+/** How often to look for chains that are due. */
 const VERIFY_PAUSE_MS = 60_000;
 const CHAINS_AT_ONCE = 100;
 
 /**
- * Seals what was recorded, in one process at a time. The ends of the chains are logged, so that they are kept where nobody who can write to
+ * Seals what was recorded, in one process at a time. The ends of the chains are logged, so that they exist where nobody who can write to
  * the database can change them.
  */
 export function createAuditSealer(db: Database, log: Logger, pauseMs = SEAL_PAUSE_MS): PeriodicTask {
@@ -32,7 +32,7 @@ export function createAuditSealer(db: Database, log: Logger, pauseMs = SEAL_PAUS
   });
 }
 
-/** Compares each log with its chain now and then, and keeps the result for the page of the log and for `millrace doctor`. */
+/** Compares each log with its chain from time to time, and stores the result for the log's page and `millrace doctor`. */
 export function createAuditVerifier(
   db: Database,
   { verifyMs }: AuditSettings,
@@ -49,7 +49,7 @@ export function createAuditVerifier(
   });
 }
 
-/** Verifies the chains that weren't verified for so long, one after the other. */
+/** Verifies the chains that weren't verified for that long, one after the other. */
 export async function verifyDueChains(
   db: Database,
   maxAgeMs: number,
@@ -59,7 +59,7 @@ export async function verifyDueChains(
   for (const organisationId of await listUnverified(db, maxAgeMs, CHAINS_AT_ONCE)) {
     const verification = await verifyAuditLog(db, organisationId, { isStopping });
     if (isStopping()) return;
-    // Another process is at it.
+    // Another process is doing it.
     if (verification === null) continue;
     const problem = problemOf(verification);
     if (problem !== null) log.error({ organisationId, problem }, 'the audit log is not as it was recorded');

@@ -44,7 +44,7 @@ interface Asked {
   readonly fields?: readonly JsonObject[];
 }
 
-/** Whoever decides may not be one who may see the execution, whose outputs are masked as well. */
+/** The person who decides may not be allowed to see the execution, whose outputs are masked, too. */
 async function masked(caller: Caller, { title, text, fields = [] }: Asked): Promise<Asked> {
   const asked = { title, text, fields };
   return caller.mask === undefined ? asked : ((await caller.mask(asked)) as typeof asked);
@@ -64,7 +64,7 @@ async function put(
   return retryForNode(async () => {
     const token = await makeToken(order.kind, key);
     const tokenHash = hashToken(token);
-    if (tokenHash === null) throw new Error('a token was made that is none');
+    if (tokenHash === null) throw new Error('an invalid token was made');
     caller.onSecret(token);
     const { organisationId, executionId, nodeId, iteration } = caller;
     const { expiresAtMs, question } = order;

@@ -3,8 +3,8 @@ import type { JsonText } from '@millrace/engine';
 import type { CallbackKind } from './tokens.ts';
 
 /**
- * Who decided: someone with a signed link, under the name they typed in, a member in the admin area, or the visitor of a chat. A system
- * administrator need not be a member.
+ * Who decided: someone with a signed link, under the name they entered, a member in the admin area, or the visitor of a chat. A system
+ * administrator needn't be a member.
  */
 export type DecidedBy =
   | { readonly via: 'link'; readonly name: string | null }
@@ -38,8 +38,8 @@ export interface NewCallback {
 
 /**
  * Stores a URL; one stored by an earlier attempt of the node is kept, with the later expiry. Nothing is stored for an execution that was
- * deleted: the lock keeps it until this is committed, and whoever deletes it then deletes this, too. A node waits for one of its questions at
- * a time, so an earlier one that nobody has answered is dropped.
+ * deleted: the lock keeps it until this is committed, and deleting it then deletes this, too. A node waits for one of its questions at
+ * a time, so an earlier unanswered one is dropped.
  */
 export async function putCallback(db: Queryable, callback: NewCallback): Promise<void> {
   const { question, questionKey = '' } = callback;

@@ -32,7 +32,7 @@ export async function findApproval(db: Queryable, tokenHash: Buffer): Promise<Ca
   return found === undefined ? undefined : readCallback(db, found.id);
 }
 
-async function hold(
+async function lock(
   tx: Queryable,
   [found]: readonly { readonly id: number }[],
 ): Promise<CallbackRow | undefined> {
@@ -47,7 +47,7 @@ async function hold(
  */
 export function useCallback(db: Database, tokenHash: Buffer, body: JsonValue): Promise<Use> {
   return db.transaction(async (tx) => {
-    const row = await hold(tx, await findCallback(tx, 'callback', tokenHash));
+    const row = await lock(tx, await findCallback(tx, 'callback', tokenHash));
     if (row === undefined) return 'unknown';
     const obstacle = obstacleOf(row);
     if (obstacle !== null) return obstacle;
@@ -62,17 +62,17 @@ export interface Decision {
   readonly choice: string;
   readonly comment: string;
   readonly decidedBy: DecidedBy;
-  /** What was entered, by the names of the fields. */
+  /** The entered values by field name. */
   readonly given?: JsonObject;
 }
 
-/** A decision that isn't taken yet, because fields aren't filled in as they must be. */
-export interface UnfitAnswers {
+/** A decision that isn't accepted because its fields aren't filled in correctly. */
+export interface InvalidAnswers {
   readonly faults: readonly FieldFault[];
 }
 
-/** What becomes of a decision. */
-export type Decided = Use | 'no_such_choice' | UnfitAnswers;
+/** The outcome of a decision. */
+export type Decided = Use | 'no_such_choice' | InvalidAnswers;
 
 /** Decides through the link in a message. */
 export function decideByLink(db: Database, tokenHash: Buffer, decision: Decision): Promise<Decided> {
@@ -103,7 +103,7 @@ async function decide(
   found: readonly { readonly id: number }[],
   { choice, comment, decidedBy, given = {} }: Decision,
 ): Promise<Decided> {
-  const row = await hold(tx, found);
+  const row = await lock(tx, found);
   if (row === undefined) return 'unknown';
   const obstacle = obstacleOf(row);
   if (obstacle !== null) return obstacle;
@@ -133,7 +133,7 @@ export function choicesOf({ choices }: Pick<CallbackRow, 'choices'>): Choice[] {
   return parseJson(choices);
 }
 
-/** What an approval asks for besides the choice, in the order of its author. */
+/** The fields that an approval asks for besides the choice, in their author's order. */
 export function fieldsOf({ fields }: Pick<CallbackRow, 'fields'>): readonly FormField[] {
   return fields === null ? [] : (readQuestions(parseJson(fields) as JsonValue) ?? []);
 }
@@ -147,7 +147,7 @@ async function send(tx: Queryable, row: CallbackRow, payload: JsonValue): Promis
   return (await insertSignal(tx, row.execution_id, signal)).length > 0;
 }
 
-/** A string someone typed: trimmed, cut and safe for a text column. */
+/** A string that someone entered: trimmed, cut and safe for a text column. */
 export function clean(text: string, maxLength: number): string {
   const storable = text.toWellFormed().replaceAll('\u0000', '\ufffd');
   return Array.from(storable.trim()).slice(0, maxLength).join('');

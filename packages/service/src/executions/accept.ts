@@ -3,13 +3,13 @@ import type { Database, Queryable } from '@millrace/database/database';
 import type { ClaimedExecution } from '@millrace/engine';
 import { ApiError } from '@millrace/errors/errors';
 import { message } from '@millrace/messages';
+import { createConfirmedStarts, startTogether } from '@millrace/runtime/confirmed-writes';
 import type { Executor } from '@millrace/runtime/executor';
 import { StartRefusedError, storeStarts } from '@millrace/runtime/held-starts';
 import { Meters } from '@millrace/runtime/meters/meters';
 import type { AheadRun } from '@millrace/runtime/run-ahead';
 import { maxConcurrencyOf, type StartOrder, toStartRow } from '@millrace/runtime/start-row';
 import type { StartRow } from '@millrace/runtime/statements';
-import { createSureStarts, startTogether } from '@millrace/runtime/sure-writes';
 import { createAdmission } from '../admission/admission.ts';
 import type { IdempotencyKey } from '../idempotency/store.ts';
 import type { AdmissionSettings, StartLimits, StorageSettings } from '../settings.ts';
@@ -66,7 +66,7 @@ export interface Starter {
 
 const MAX_LOOKUPS = 500;
 /** How long an accepted request may wait for an unavailable database before it gets a 503. */
-const PATIENCE_MS = 4_000;
+const MAX_WAIT_MS = 4_000;
 
 export interface StarterDeps {
   readonly db: Database;
@@ -83,7 +83,7 @@ export interface StarterDeps {
 
 export function createStarter({ db, executor, config, meters = new Meters() }: StarterDeps): Starter {
   const { maxRateWaitMs } = config.limits;
-  const store = createSureStarts(db, maxRateWaitMs);
+  const store = createConfirmedStarts(db, maxRateWaitMs);
   const admission = createAdmission(db, config);
   const lookUpStart = coalesce({
     run: (requests: Parameters<typeof lookUpStarts>[1]) => lookUpStarts(db, requests),
@@ -117,9 +117,9 @@ export function createStarter({ db, executor, config, meters = new Meters() }: S
     async startTogether(organisationId, orders, turns, within) {
       const rows: StartRow[] = [];
       await turns.forEach(organisationId, orders, (order) => void rows.push(toStartRow(order)));
-      // Repeated items get their receipts however much is waiting.
+      // Repeated items get their receipts however much is queued.
       const settle = rows.length === 0 ? null : await admission.enterQueue(organisationId, rows.length);
-      const starts = { rows, maxRateWaitMs, within, keepTrying: untilImpatient() };
+      const starts = { rows, maxRateWaitMs, within, keepTrying: beforeDeadline() };
       const isStored = await startTogether(db, organisationId, starts)
         .catch((error: unknown) => {
           throw error instanceof StartRefusedError ? rateQueueFull(error.waitMs) : error;
@@ -144,16 +144,16 @@ export function createStarter({ db, executor, config, meters = new Meters() }: S
       try {
         const row = leaseTo === null ? queued : { ...queued, leaseTo };
         const leased = leaseTo === null ? null : toLeased(order, row, leaseTo);
-        // A rerun begins with records of its own, and what its rate may hold must not have run.
+        // A rerun starts with records of its own, and a start that may be held must not have run.
         if (leased !== null && row.recordsJson === null && row.hold === null) {
           ahead = executor.runAhead(leased, order.compiled, row.inputJson.length);
         }
         const { stored, lease, refusedForMs } = await store({
           row: ahead === null ? row : { ...row, ...ahead.row },
-          keepTrying: untilImpatient(),
+          keepTrying: beforeDeadline(),
         });
         if (refusedForMs !== null) throw rateQueueFull(refusedForMs);
-        // Without a key that another request may have used, nothing else keeps a start from being stored.
+        // Without a key that another request may have used, there is no other reason for not being stored.
         if (!stored && order.response === undefined) throw organisationPaused();
         if (stored) meters.startsAccepted(order.triggerType, workflow.organisationId);
         if (leased !== null && lease !== null) {
@@ -174,9 +174,9 @@ export function createStarter({ db, executor, config, meters = new Meters() }: S
   };
 }
 
-function untilImpatient(): () => boolean {
-  const patientUntil = performance.now() + PATIENCE_MS;
-  return () => performance.now() < patientUntil;
+function beforeDeadline(): () => boolean {
+  const deadline = performance.now() + MAX_WAIT_MS;
+  return () => performance.now() < deadline;
 }
 
 /** Such a start is always held first. */

@@ -38,7 +38,7 @@ export async function readRecord(
   return found;
 }
 
-/** Everything known of a node, by iteration. */
+/** Everything known about a node, by iteration. */
 async function collect(
   entries: AsyncIterable<JournalEntry>,
   nodeId: string,

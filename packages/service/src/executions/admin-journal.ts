@@ -19,7 +19,7 @@ export interface Span {
   error?: NodeError;
 }
 
-/** Everything that is known of one node. */
+/** Everything known about one node. */
 export interface NodeHistory {
   /** Its last record, as chosen by the engine's {@link recordsToShow}. */
   latest: ShownRecord;

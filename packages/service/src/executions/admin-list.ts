@@ -25,15 +25,15 @@ export const MAX_SCANNED = 2_500;
 /** The same for searches of inputs, which have to be read. */
 const MAX_SCANNED_INPUTS = 500;
 /**
- * As many are checked at first. Usually they are enough, and PostgreSQL must know that few are needed: otherwise it may read and sort everything in
- * an index.
+ * Size of the first check. It is usually enough, and PostgreSQL must know that few rows are needed: otherwise it may read and sort everything
+ * in an index.
  */
-const FIRST = 200;
-const FIRST_INPUTS = 100;
-/** How long one page checks rows: a search is answered soon, however long each takes, and goes on from there. */
+const FIRST_BATCH = 200;
+const FIRST_INPUT_BATCH = 100;
+/** Time limit of one page, so that a search responds soon; the next page continues from there. */
 const MAX_MS = 6;
-/** Fewer aren't worth a statement. */
-const FEWEST = 100;
+/** Fewer rows aren't worth a statement. */
+const MIN_BATCH = 100;
 
 /** The matches below an id. */
 export interface Found {
@@ -85,29 +85,29 @@ export async function findAdminExecutions(
   const range = { ...ids, belowId: Math.min(ids.belowId, belowId ?? Number.MAX_SAFE_INTEGER), wanted };
   const walks = walkersFor(filters).map((walker): Progress => ({ walker, rows: [], end: null }));
   const most = filters.inputTexts === null ? MAX_SCANNED : MAX_SCANNED_INPUTS;
-  let maxLooked = filters.inputTexts === null ? FIRST : FIRST_INPUTS;
+  let maxLooked = filters.inputTexts === null ? FIRST_BATCH : FIRST_INPUT_BATCH;
   for (let left = most; maxLooked > 0; ) {
     const startedAt = now();
     for (const progress of walks) {
-      if (await goOn(tx, organisationId, filters, { ...range, maxLooked }, progress)) {
+      if (await advance(tx, organisationId, filters, { ...range, maxLooked }, progress)) {
         return { rows: progress.rows, searchedTo: null };
       }
     }
     left -= maxLooked;
     const endedAt = now();
-    maxLooked = howManyMore(left, maxLooked / (endedAt - startedAt), MAX_MS - (endedAt - beganAt));
+    maxLooked = nextBatchSize(left, maxLooked / (endedAt - startedAt), MAX_MS - (endedAt - beganAt));
   }
   const [furthest] = walks.sort((a, b) => (a.end?.id ?? 0) - (b.end?.id ?? 0));
   return { rows: furthest?.rows ?? [], searchedTo: furthest?.end ?? null };
 }
 
 /**
- * How many rows are checked next, as far as can be told from the last ones.
- * @param left at most so many
+ * How many rows to check next, estimated from the last ones.
+ * @param left the maximum
  */
-export function howManyMore(left: number, rowsPerMs: number, msLeft: number): number {
+export function nextBatchSize(left: number, rowsPerMs: number, msLeft: number): number {
   const inTime = msLeft <= 0 ? 0 : Math.floor(rowsPerMs * msLeft);
-  return inTime < Math.min(left, FEWEST) ? 0 : Math.min(left, inTime);
+  return inTime < Math.min(left, MIN_BATCH) ? 0 : Math.min(left, inTime);
 }
 
 /** The progress of one scan. */
@@ -118,7 +118,7 @@ interface Progress {
 }
 
 /** Returns true when the scan is over: enough was found, or there is nothing older. */
-async function goOn(
+async function advance(
   tx: Queryable,
   organisationId: number,
   filters: AdminExecutionFilters,
@@ -161,14 +161,14 @@ function walkerFor(way: IndexedFilter): Walker {
   return { way, read: walkExecutions, findEnd: findWalkEnd, count: countExecutions };
 }
 
-/** A number of executions. `about`: by PostgreSQL's statistics; `at_least`: what a search that stopped has found. */
+/** A number of executions. `about`: from PostgreSQL's statistics; `at_least`: what an incomplete search has found. */
 export interface ExecutionCount {
   readonly count: number;
   readonly precision: 'exact' | 'about' | 'at_least';
 }
 
 /**
- * How many executions match. Counts no more than {@link MAX_SCANNED} along each index; if there are more, they are estimated, except by
+ * How many executions match. Counts no more than {@link MAX_SCANNED} along each index; if there are more, the number is estimated, except for
  * filters that only a search can apply.
  */
 export async function countAdminExecutions(
@@ -195,7 +195,7 @@ export async function countAdminExecutions(
   return { count: Math.max(estimate, counted.count), precision: 'about' };
 }
 
-/** Whether PostgreSQL has no statistics about what is looked for. */
+/** Whether PostgreSQL has no statistics for these filters. */
 function isSearch(filters: AdminExecutionFilters): boolean {
   const { text, sourceIp, errorWords, inputTexts, searchKey } = filters;
   return [text, sourceIp, errorWords, inputTexts, searchKey].some((searched) => searched !== null);
@@ -206,10 +206,10 @@ export function parseStatuses(text: string | undefined): ExecutionStatus[] | nul
   return text === undefined ? null : [...new Set(text.split(',') as ExecutionStatus[])].sort();
 }
 
-/** More words than anybody looks for. */
+/** More words than anybody searches for. */
 const MAX_WORDS = 8;
 
-/** The words of a text that is looked for in errors. Each may be in a sentence of either language, or in what the sentence is about. */
+/** The words of a search in errors. Each may be part of a sentence in either language, or of its parameters. */
 export function errorWordsOf(text: string): ErrorWord[] {
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
   return [...new Set(words)].slice(0, MAX_WORDS).map((word) => {
@@ -218,7 +218,7 @@ export function errorWordsOf(text: string): ErrorWord[] {
   });
 }
 
-/** A text as it may be in JSON: as it is, and as a string would contain it. */
+/** A text as it may occur in JSON: unchanged, and escaped as part of a string. */
 export function inputTextsOf(text: string): string[] {
   return [...new Set([text, JSON.stringify(text).slice(1, -1)])];
 }

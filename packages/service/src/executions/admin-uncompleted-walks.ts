@@ -15,7 +15,7 @@ import {
 
 const UNCOMPLETED: readonly ExecutionStatus[] = ['queued', 'running', 'waiting_async', 'failed', 'cancelled'];
 
-/** The newest of those with one of the statuses: an index scan for each that is wanted, because each takes time to plan. */
+/** The newest with one of the statuses: an index scan only for each requested one, because each takes time to plan. */
 function downUncompleted(columns: 'id' | '*', { statuses }: AdminExecutionFilters): string {
   const scans = UNCOMPLETED.filter((status) => statuses?.includes(status)).map(
     (status) => `(SELECT ${columns} FROM executions

@@ -18,7 +18,7 @@ export interface AdminExecutionFilters {
   readonly errorWords: readonly ErrorWord[] | null;
   /** One of them is part of the input's JSON text, in any case. */
   readonly inputTexts: readonly string[] | null;
-  /** What one of the search keys came to, in any case. */
+  /** Value of one of the search keys, ignoring case. */
   readonly searchKey: string | null;
   readonly after: Date | null;
   readonly before: Date | null;
@@ -206,8 +206,8 @@ export async function findWalkEnd(
 }
 
 /**
- * Of the ids `w`. Most ids are passed over, for which an index is enough: a row may lie in a page of its own. No join, which could
- * be planned the other way around, with a search for each execution.
+ * Creation times of the ids `w`. Most ids are skipped, for which an index is enough: each row may lie in a page of its own. Not a join, which
+ * could be planned the other way around, with a search for each execution.
  */
 export const SELECT_TIMES =
   'SELECT w.id, (SELECT e.created_at FROM executions e WHERE e.id = w.id) AS created_at';
@@ -217,7 +217,7 @@ export interface WalkEnd {
   readonly created_at: Date;
 }
 
-/** The last row that was checked, if another follows: a scan that checked just as many as there are has reached the end. */
+/** The last row that was checked, if another follows: a scan that checked exactly as many as there are has reached the end. */
 export function endBeforeMore([last, next]: readonly WalkEnd[]): WalkEnd | undefined {
   return next === undefined ? undefined : last;
 }

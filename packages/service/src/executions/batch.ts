@@ -20,7 +20,7 @@ import type { StartLookup } from './store.ts';
 /** Maximum items of one batch; part of the public API. */
 export const MAX_BATCH_ITEMS = 1_000;
 
-/** How long the inputs of one batch may be checked: in a thread that all organisations share. */
+/** Time limit for checking the inputs of one batch, in a thread that all organisations share. */
 const MAX_CHECK_MS = 20_000;
 
 export interface BatchItem {
@@ -30,7 +30,7 @@ export interface BatchItem {
   readonly key: string | null;
 }
 
-/** What became of one item. */
+/** The outcome of one item. */
 export type BatchResult =
   | { readonly outcome: 'started' | 'replayed'; readonly receipt: StoredResponse }
   | { readonly outcome: 'refused'; readonly error: ApiError };
@@ -57,7 +57,7 @@ export interface BatchRequest {
 
 /**
  * Starts the items of a batch as single starts would be, in one transaction.
- * @returns what became of each item, in order; null if `within` decided to store nothing
+ * @returns the outcome of each item, in order; null if `within` decided to store nothing
  * @throws ApiError 404, 409 `workflow_inactive` or `workflow_archived`; 422 with mode `all` if an item is refused
  * @throws DatabaseUnavailableError if it can't be stored now, or if that is unknown
  */
@@ -79,7 +79,7 @@ export function createStartBatch({ plans, starter, turns }: BatchDeps): StartBat
     return found;
   }
 
-  /** By item; of those that are replayed, none. */
+  /** By item; none for replayed ones. */
   async function faultsOfItems(
     { organisationId, items }: BatchRequest,
     lookups: readonly StartLookup[],
@@ -111,7 +111,7 @@ export function createStartBatch({ plans, starter, turns }: BatchDeps): StartBat
     const { organisationId, workflowId, items } = request;
     const lookups = await starter.lookUpAll(organisationId, workflowId, keys);
     const isOpen = lookups.some(({ record }) => record === null);
-    // A repeated item gets its receipt, whatever has become of the workflow since.
+    // A repeated item gets its receipt, even if the workflow can't be started any more.
     const workflow = isOpen ? startable(lookups[0] ?? { workflow: null, isPaused: false }) : null;
     const compiled = workflow === null ? null : await plans.get(workflow.id, workflow.version);
     const faultsOf = await faultsOfItems(request, lookups, compiled);
@@ -155,7 +155,7 @@ export function createStartBatch({ plans, starter, turns }: BatchDeps): StartBat
       });
       if (isStored) return results;
       if (!isWanted) return null;
-      // A concurrent request was the first to use one of the keys: the next look-up finds its receipt.
+      // A concurrent request used one of the keys first: the next look-up finds its receipt.
     }
   };
 }
@@ -170,7 +170,7 @@ interface OrderParts {
   readonly compiled: StartOrder['compiled'];
   readonly found: StartLookup;
   readonly input: JsonValue;
-  /** Id of the trigger's node; null for the one that such starts begin at. */
+  /** Id of the trigger's node; null for the plan's own. */
   readonly trigger: JsonValue;
   readonly key: IdempotencyKey | null;
   readonly receipt: StoredResponse;

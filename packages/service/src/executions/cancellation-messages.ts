@@ -1,6 +1,6 @@
 import { type Message, message } from '@millrace/messages';
 
-/** What an execution tells about its cancellation; `execution_id` is null if no other one is involved. */
+/** Why an execution was cancelled; `execution_id` is null if no other one is involved. */
 export interface Cancellation {
   readonly code: string;
   readonly execution_id: number | null;
@@ -13,7 +13,7 @@ const MESSAGES: { readonly [code: string]: (executionId: number) => Message } = 
   replaced_by_newer_start: (id) => message('service.replaced_by_newer_start', { id }),
 };
 
-/** Why the service itself cancelled an execution; null if a person did, or the end of its parent. */
+/** Why the service itself cancelled an execution; null if a person or the end of its parent did. */
 export function cancellationOf(row: {
   readonly cancel_code: string | null;
   readonly cancelled_for: number | null;

@@ -53,10 +53,10 @@ export async function rerunFromStart(
   return { ...content, request, records: startRecords(plan, trigger, { data: input, request }, atMs) };
 }
 
-/** How the record of a trigger that kept more than the data begins; most executions have none and aren't parsed for it. */
+/** Occurs in the record of a trigger that kept more than the data; most executions have none and needn't be parsed. */
 const KEPT = '"request":{"method":';
 
-/** How an execution began, if a rerun can't know that from the plan alone: its trigger, and what that kept of the call besides its body. */
+/** How an execution started, if the plan alone doesn't tell: its trigger, and what that kept of the call besides the body. */
 async function beginningOf(
   plans: PlanCache,
   source: RerunSource,
@@ -85,7 +85,7 @@ export async function rerunFromFailedNode(
 ): Promise<StartContent> {
   const version = uses === 'same' ? source.workflow_version : workflow.version;
   const compiled = await plans.get(source.workflow_id, version);
-  // The saved version may be the one that can run at last; of an invalid one, nothing has run that could be kept.
+  // The saved version may be the first one that can run; of an invalid one, nothing was run that could be kept.
   if (source.status !== 'failed' || (uses === 'same' && compiled.kind === 'invalid')) {
     throw new ApiError('no_failed_node', message('service.rerun_no_failed_node'));
   }
@@ -100,8 +100,8 @@ export async function rerunFromFailedNode(
 
 /**
  * What a rerun keeps of an execution.
- * @param former the version that the execution ran
- * @param from a top-level node that runs again, whatever became of it
+ * @param former the plan that the execution ran
+ * @param from a top-level node that runs again in any case
  */
 export function recordsKept(
   source: Pick<RerunSource, 'chunks'>,
@@ -115,8 +115,8 @@ export function recordsKept(
 }
 
 /**
- * Anything run in test mode sends nothing when rerun, whatever put it in test mode: the workflow's setting at the time, the
- * calling execution, or whoever tried it.
+ * What ran in test mode sends nothing when rerun, regardless of why it was in test mode: the workflow's setting at the time, the
+ * calling execution, or a trial.
  */
 export function staysInTestMode(
   source: Pick<RerunSource, 'is_test_mode'>,

@@ -27,7 +27,7 @@ export function startable({
   return workflow;
 }
 
-/** Retry-After of what is refused while an organisation is paused, which takes as long as its operator needs. */
+/** Retry-After of refusals while an organisation is paused, which takes as long as its operator needs. */
 const PAUSED_RETRY_S = 60;
 
 /** Nothing of a paused organisation is started or continued. */

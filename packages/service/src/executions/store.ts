@@ -49,10 +49,10 @@ interface StartRequest {
   readonly idempotencyKey: IdempotencyKey | null;
 }
 
-/** Requests that one look-up answers: all without an Idempotency-Key for one workflow, or one with a key. */
+/** Requests that share a look-up: all without an Idempotency-Key for one workflow, or one with a key. */
 interface RequestGroup {
   readonly request: StartRequest;
-  /** Places in the list of requests. */
+  /** Indexes in the list of requests. */
   readonly places: number[];
 }
 
@@ -124,8 +124,8 @@ const CALLS = rowSet<AddressCall>({
 });
 
 /**
- * The same for calls of public addresses: finds only workflows that one may start, by their hash or by one replaced less than a day ago, if they
- * have that trigger.
+ * The same for calls to public addresses: finds only workflows that such a call may start, by their hash or one replaced less than a day ago,
+ * if they have that trigger.
  */
 export async function lookUpAddresses(db: Queryable, calls: readonly AddressCall[]): Promise<StartLookup[]> {
   const rows = await db.query<
@@ -199,7 +199,7 @@ export interface ExecutionRow {
   /** Why the service itself cancelled it, and for which execution; null otherwise. */
   readonly cancel_code: string | null;
   readonly cancelled_for: number | null;
-  /** What it is held by while it is queued, probably until then; both null if it isn't. */
+  /** Why it is held while it is queued, and the estimated end; both null if it isn't. */
   readonly held_by: 'rate' | 'debounce' | null;
   readonly held_until: Date | null;
 }
@@ -271,9 +271,9 @@ function valuesOf(organisationId: number, filters: ExecutionFilters, belowId: nu
 }
 
 /**
- * The same for one workflow and one status. Both bounds have the same status, so what is between them has it, too, but PostgreSQL doesn't know
- * that and keeps to the order of status and id, which only one index has of a workflow. With `status = $4` and the order of ids, it would
- * expect workflow and status to be independent, and search all executions for a status that the workflow has none of.
+ * The same for one workflow and one status. Both bounds have the same status, so all rows between them have it, too. PostgreSQL doesn't know
+ * that and keeps to the order of status and id, which only one index per workflow has. With `status = $4` ordered by id, it would
+ * assume that workflow and status are independent, and search all executions for a status that the workflow doesn't have.
  */
 async function listOfOneStatus(
   tx: Queryable,
@@ -299,7 +299,7 @@ async function listOfOneStatus(
   return (await Promise.all([rows, order]))[0];
 }
 
-/** By top-level node: what the ended executions it started consumed. */
+/** Tokens of the ended executions that a top-level node started, by node. */
 export type ChildTokens = { readonly [nodeId: string]: number };
 
 export interface ExecutionDetailRow extends ExecutionRow {

@@ -4,7 +4,7 @@ import { ApiError, notFound } from '@millrace/errors/errors';
 import { message } from '@millrace/messages';
 import { countOtherViews, deleteView, findView, putView, type ViewRow } from './view-store.ts';
 
-/** A menu with more would be of no use, and each has at most 4,000 bytes: nobody needs another limit. */
+/** A longer menu would be useless, and each view has at most 4,000 bytes, so this isn't a setting. */
 export const MAX_OWN_VIEWS = 50;
 export const MAX_SHARED_VIEWS = 100;
 
@@ -15,7 +15,7 @@ export async function saveView(
   view: Omit<ViewRow, 'id'>,
 ): Promise<ViewRow> {
   return db.forOrganisation(organisationId, async (tx) => {
-    // So that a count of its views stays true until one is added.
+    // Keeps the count of views valid until one is added.
     await takeLock(tx, `views ${organisationId}`);
     const { own, shared } = await countOtherViews(tx, organisationId, view.user_id, view.name);
     if (own >= MAX_OWN_VIEWS) {

@@ -9,8 +9,8 @@ export type FirstStepsRow = { readonly [Step in FirstStep]: boolean } & {
 };
 
 /**
- * Reads what has happened from the records themselves. A key counts if a person issued it: the first one comes with the installation. A second
- * member counts like an invitation, since single sign-on needs none.
+ * Reads what has happened from the records themselves. A key counts if a person issued it, because the first one comes with the installation. A second
+ * member counts like an invitation, because single sign-on needs none.
  */
 export async function readFirstSteps(tx: Queryable, organisationId: number): Promise<FirstStepsRow> {
   return queryRow<FirstStepsRow>(

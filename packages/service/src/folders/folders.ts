@@ -16,7 +16,7 @@ import {
   updateFolder,
 } from './store.ts';
 
-/** Where a folder is, and what it is called. */
+/** A folder's location and name. */
 type FolderForm = Pick<FolderRow, 'name' | 'parent_id'>;
 
 interface FolderDeps {

@@ -114,7 +114,7 @@ export async function moveOut(
 }
 
 /**
- * Puts workflows into a folder, or into none; their update times stay, since nothing of theirs changes. Returns those that weren't there
+ * Puts workflows into a folder, or into none; their update times stay, since their content doesn't change. Returns those that weren't there
  * already.
  */
 export async function moveWorkflows(

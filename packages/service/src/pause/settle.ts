@@ -6,9 +6,9 @@ const LOOK_EVERY_MS = 100;
 /** Longer than any statement of the service, or the sending of an alert, may take. */
 const SETTLE_MS = 150_000;
 
-/** What became of what a paused organisation had under way. */
+/** What became of the running work of a paused organisation. */
 export interface Settled {
-  /** Executions that are back in the queue, where they stay until it is resumed. */
+  /** Executions that are back in the queue until it is resumed. */
   readonly takenBack: number;
 }
 
@@ -18,8 +18,8 @@ export class NotSettledError extends Error {
 }
 
 /**
- * Waits until a paused organisation is at rest: everything that was accepted is stored, and nothing runs. What hasn't ended, or begun to wait,
- * after `graceMs` is put back into the queue; a call that is under way then is made again, with the same Idempotency-Key.
+ * Waits until a paused organisation is idle: everything that was accepted is stored, and nothing runs. What still runs after `graceMs` is put
+ * back into the queue; a call in progress is then made again, with the same Idempotency-Key.
  * @throws NotSettledError
  */
 export async function settle(db: Database, organisationId: number, graceMs: number): Promise<Settled> {
@@ -50,7 +50,7 @@ function deadline(): () => boolean {
   return () => performance.now() < end;
 }
 
-/** PostgreSQL announces none of this, so it is asked. @returns whether it came true in time */
+/** Polls, because PostgreSQL announces none of this. @returns whether it became true in time */
 async function until(isTrue: () => Promise<boolean>, isInTime: () => boolean): Promise<boolean> {
   while (!(await isTrue())) {
     if (!isInTime()) return false;

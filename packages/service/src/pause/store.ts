@@ -1,7 +1,7 @@
 import type { Queryable } from '@millrace/database/database';
 import { queryRow } from '@millrace/database/query-row';
 
-/** The database's time, not that of the transaction. */
+/** The database's current time, not the transaction's. */
 export async function readClock(db: Queryable): Promise<Date> {
   return (await queryRow<{ now: Date }>(db, 'SELECT clock_timestamp() AS now')).now;
 }
@@ -19,7 +19,7 @@ export async function hasEarlierTransactions(db: Queryable, moment: Date): Promi
   return row.present;
 }
 
-/** What an organisation has under way. */
+/** The work of an organisation in progress. */
 export interface UnderWay {
   readonly executions: number;
   /** Alerts that a process is sending. */
@@ -37,8 +37,8 @@ export function countUnderWay(db: Queryable, organisationId: number): Promise<Un
 }
 
 /**
- * Puts what runs back into the queue, as a worker does that is told to stop. Whatever a worker still wants to store for it is refused, because
- * it has lost its lease; it is told at once. No crash is counted.
+ * Puts running executions back into the queue, like a worker that is stopped. Their workers are notified that they have lost the leases, and
+ * anything they still want to store is refused. No crash is counted.
  */
 export async function takeBackRunning(tx: Queryable, organisationId: number): Promise<number> {
   const rows = await tx.query(

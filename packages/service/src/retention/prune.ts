@@ -23,26 +23,26 @@ import { pruneRuns } from '../workflows/run-store.ts';
 import { pruneAuditLog, pruneExecutions, pruneIdempotencyRecords, pruneWorkers } from './store.ts';
 
 const INTERVAL_MS = 10 * 60_000;
-/** Whatever expired while nothing ran is deleted soon, but not while the first requests are being served. */
+/** What expired while the service was stopped is deleted soon, but not while the first requests are being served. */
 const FIRST_PAUSE_MS = 15_000;
-/** Rows read or deleted by one statement: short enough not to be noticed by concurrent requests. */
+/** Rows read or deleted by one statement: few enough that concurrent requests hardly wait. */
 const BATCH = 1_000;
 /**
- * How many times as long as a batch of executions took the next one is put off: deleting takes a quarter of one connection's time at most, and
- * less while the database is slow because of others.
+ * The pause after a batch of executions, as a multiple of the time it took: deleting takes at most a quarter of one connection's time, and
+ * less while the database is busy with other work.
  */
 const REST_FACTOR = 3;
-/** What stopping may have to wait for. */
+/** Maximum pause, which stopping may have to wait for. */
 const MAX_REST_MS = 1_000;
 /** How long the history of alerts is kept. */
 const ALERT_DAYS = 90;
 /** How long an ended invitation stays in the list. */
 const INVITATION_DAYS = 90;
-/** How long what a poll no longer finds is remembered, in case it is listed again. */
+/** How long items that polls no longer find are remembered, in case they are listed again. */
 const POLLED_ITEM_DAYS = 30;
 const IDEMPOTENCY_MS_PER_HOUR = 3_600_000;
 
-/** Deletes whatever has exceeded its retention, shortly after start-up and then every ten minutes, in one process at a time. */
+/** Deletes what has exceeded its retention, shortly after start-up and then every ten minutes, in one process at a time. */
 export function createPruner(
   db: Database,
   retention: RetentionSettings,
@@ -60,7 +60,7 @@ export function createPruner(
   });
 }
 
-/** Leaves the database to others, after a batch that took so long. */
+/** Pauses after a batch, so that other work gets the database. */
 export async function restAfter(tookMs: number): Promise<void> {
   await pause(Math.min(tookMs * REST_FACTOR, MAX_REST_MS));
 }
@@ -77,7 +77,7 @@ export async function prune(
   rest: (tookMs: number) => Promise<void> = () => Promise.resolve(),
 ) {
   const { executionsDays, auditDays, statisticsDays, idempotencyHours, idleSessionMs } = retention;
-  // Never shorter than the window for replays, whatever is configured.
+  // Never shorter than the window for replays, regardless of the setting.
   const idempotencyMs = Math.max(idempotencyHours, 24) * IDEMPOTENCY_MS_PER_HOUR;
   const repeat = (work: Work<number>) => repeatUnderLock(db, isStopping, work);
   return {

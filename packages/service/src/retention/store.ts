@@ -15,8 +15,8 @@ export interface PrunedExecutions {
 /**
  * Deletes executions of one status that ended longer ago than the retention of the service, or of their organisation if that
  * is shorter: at most `limit`, from the next {@link WORKFLOWS_AT_ONCE} workflows. It reads what it deletes and not what
- * stays: ids grow with time, so the youngest execution that is old enough bounds the scan of each workflow's index. Of what began
- * before that and ended later, it reads each again in every round.
+ * stays: ids grow with time, so the youngest execution that is old enough bounds the scan of each workflow's index. Executions that started
+ * before it and ended later are read again in every round.
  */
 export async function pruneExecutions(
   tx: Queryable,
@@ -60,7 +60,7 @@ export async function pruneExecutions(
   return { deleted: row?.deleted ?? 0, lastWorkflowId: row?.last_workflow_id ?? null };
 }
 
-/** The beginnings of chains whose entries have all expired. */
+/** The expired entries at the beginning of a chain. */
 interface ExpiredBeginning {
   readonly organisation_id: number;
   readonly through: number;
@@ -70,9 +70,9 @@ interface ExpiredBeginning {
 const CHAINS_AT_ONCE = 20;
 
 /**
- * Deletes expired entries from the beginnings of the chains: at most `limit` of each, of a few chains. What is left of a chain can still be
- * verified, because the chain keeps the hash of the last entry that was deleted. An entry for a repeated event expires by its last
- * occurrence, and one that is missing when it was sealed so long ago.
+ * Deletes expired entries from the beginnings of a few chains, at most `limit` from each. The rest of a chain can still be verified, because
+ * it keeps the hash of the last deleted entry. An entry for a repeated event expires by its last occurrence, a missing one by the time at
+ * which it was sealed.
  */
 export async function pruneAuditLog(
   tx: Queryable,
@@ -81,13 +81,13 @@ export async function pruneAuditLog(
 ): Promise<{ readonly deleted: number; readonly isLast: boolean }> {
   const beginnings = await tx.query<ExpiredBeginning>(
     `WITH cutoff AS MATERIALIZED (SELECT now() - $1::double precision * interval '1 day' AS before),
-     begun AS MATERIALIZED (
+     expiring AS MATERIALIZED (
        SELECT c.organisation_id, c.dropped, f.before FROM audit_chains c CROSS JOIN LATERAL (
          SELECT cutoff.before, coalesce(a.last_occurred_at, a.occurred_at, s.sealed_at) < cutoff.before AS is_expired
          FROM cutoff, audit_seals s LEFT JOIN audit_log a ON a.id = s.entry_id
          WHERE s.organisation_id = c.organisation_id AND s.position = c.dropped + 1) f
        WHERE f.is_expired ORDER BY c.organisation_id LIMIT $3)
-     SELECT b.organisation_id, t.through FROM begun b CROSS JOIN LATERAL (
+     SELECT b.organisation_id, t.through FROM expiring b CROSS JOIN LATERAL (
        SELECT max(p.position) AS through FROM (
          SELECT s.position, bool_and(coalesce(a.last_occurred_at, a.occurred_at, s.sealed_at) < b.before)
            OVER (ORDER BY s.position) AS is_expired
@@ -101,7 +101,7 @@ export async function pruneAuditLog(
   return { deleted, isLast: beginnings.length < CHAINS_AT_ONCE && deleted < limit };
 }
 
-/** Triggers refuse to delete anything before the chain begins later. */
+/** Moves the start of the chain first: until then, triggers refuse to delete its entries. */
 async function dropBeginning(tx: Queryable, { organisation_id, through }: ExpiredBeginning): Promise<number> {
   const values = [organisation_id, through];
   await tx.query(

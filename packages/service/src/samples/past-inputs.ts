@@ -12,7 +12,7 @@ export interface PastInputRow {
   readonly input: string | null;
 }
 
-/** Which inputs are listed. */
+/** Which inputs to list. */
 export interface PastInputsWanted {
   readonly organisationId: number;
   readonly workflowId: number;

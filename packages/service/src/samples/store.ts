@@ -12,7 +12,7 @@ export interface SampleRow {
   /** JSON text; null except for a webhook's call. */
   readonly headers: string | null;
   readonly execution_id: number | null;
-  /** Its event had been received before, and it started nothing. */
+  /** Its event had been received before, so it started nothing. */
   readonly is_repeat: boolean;
   readonly received_at: Date;
 }
@@ -90,7 +90,7 @@ export type Refusal = {
   readonly message: Message;
 };
 
-/** Tells those who listen for a sample that a call to this address was refused, and why. Does nothing if nobody listens. */
+/** Notifies those listening for a sample that a call to this address was refused, and why. Does nothing if nobody listens. */
 export async function noteRefusal(db: Queryable, hash: string, refusal: Refusal): Promise<void> {
   await db.query(
     `WITH noted AS (

@@ -6,7 +6,6 @@ import { recordsOfStart, toStartRow } from '@millrace/runtime/start-row';
 import { reserveExecutionIds } from '@millrace/runtime/statements';
 import type { ScheduleDefinition } from '@millrace/triggers';
 import { type DueFire, dueTime, takeDue } from './due.ts';
-import { SCHEDULE_TRIGGER } from './keep.ts';
 import {
   advanceSchedule,
   type ClaimedSchedule,
@@ -21,6 +20,7 @@ import {
   startQueuedFire,
 } from './store.ts';
 import { nextOf, readSchedules, type ScheduledTrigger, toStored } from './stored.ts';
+import { SCHEDULE_TRIGGER } from './sync.ts';
 
 /** Fires of one schedule that may be queued. */
 const MAX_QUEUED = 1_000;
@@ -212,7 +212,7 @@ async function startExecutions(
     // A fire is never refused: a schedule has its own bound on what it queues.
     const batch = rows.slice(from, from + BATCH);
     const { stored } = await storeStarts(tx, batch, null);
-    // The fires are recorded once it isn't paused any more.
+    // The fires are recorded once it is resumed.
     if (stored.length < batch.length)
       throw new Error('the organisation was paused while a schedule of it fired');
   }

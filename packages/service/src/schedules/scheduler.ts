@@ -4,7 +4,7 @@ import { Meters } from '@millrace/runtime/meters/meters';
 import type { ExecutionNotifier } from '@millrace/runtime/notifier';
 import type { PlanCache } from '@millrace/runtime/plans';
 import { readDatabaseTime } from '@millrace/runtime/statements';
-import { createTriggerRounds, type TriggerRounds } from '@millrace/runtime/trigger-rounds';
+import { createTriggerLoop, type TriggerLoop } from '@millrace/runtime/trigger-loop';
 import type { Logger } from 'pino';
 import { fireSchedule, type RecordedFire, startQueued } from './fire.ts';
 import { claimDueSchedule, listAwaitedExecutions, postponeSchedule, readNextDue } from './store.ts';
@@ -16,9 +16,9 @@ export interface SchedulerDeps {
   readonly log: Logger;
   /** What this process counts; if absent, nobody reads it. */
   readonly meters?: Meters;
-  /** Epoch milliseconds; defaults to the database's clock, so that all processes agree whatever their hosts say. */
+  /** Epoch milliseconds; defaults to the database's clock, so that all processes agree regardless of their hosts' clocks. */
   readonly now?: () => Promise<number>;
-  /** Maximum polling interval, whatever it is waiting for; by default it chooses one itself. */
+  /** Maximum polling interval in all cases; by default it chooses one itself. */
   readonly pollMs?: number;
 }
 
@@ -56,7 +56,7 @@ class PgScheduler implements Scheduler {
   readonly #deps: SchedulerDeps;
   readonly #meters: Meters;
   readonly #now: () => Promise<number>;
-  readonly #rounds: TriggerRounds;
+  readonly #loop: TriggerLoop;
   /** Functions that stop listening for the end of an execution, by its id. */
   readonly #awaited = new Map<number, () => void>();
 
@@ -64,7 +64,7 @@ class PgScheduler implements Scheduler {
     this.#deps = deps;
     this.#meters = deps.meters ?? new Meters();
     this.#now = deps.now ?? (() => readDatabaseTime(deps.db));
-    this.#rounds = createTriggerRounds({
+    this.#loop = createTriggerLoop({
       db: deps.db,
       round: async () => this.#pause(await this.runDue()),
       onFailure: (error) => deps.log.warn({ err: error }, 'could not check schedules; retrying'),
@@ -72,19 +72,19 @@ class PgScheduler implements Scheduler {
   }
 
   start(): Promise<void> {
-    return this.#rounds.start();
+    return this.#loop.start();
   }
 
   async stop(): Promise<void> {
-    await this.#rounds.stop();
+    await this.#loop.stop();
     this.#listenFor([]);
   }
 
   async runDue(): Promise<number | null> {
     const { db } = this.#deps;
     await Promise.all(Array.from({ length: PARALLEL }, () => this.#fireAll()));
-    while (!this.#rounds.stopping.aborted && (await this.#startQueued())) {
-      // One at a time: each may be the one that others of its schedule are waiting for.
+    while (!this.#loop.stopping.aborted && (await this.#startQueued())) {
+      // One at a time: others of the same schedule may be waiting for it.
     }
     this.#listenFor(await listAwaitedExecutions(db, MAX_AWAITED));
     const dueAt = await readNextDue(db);
@@ -99,7 +99,7 @@ class PgScheduler implements Scheduler {
   }
 
   async #fireAll(): Promise<void> {
-    while (!this.#rounds.stopping.aborted) {
+    while (!this.#loop.stopping.aborted) {
       const nowMs = await this.#now();
       let claimedId: number | null = null;
       try {
@@ -152,7 +152,7 @@ class PgScheduler implements Scheduler {
       if (this.#awaited.has(id)) continue;
       this.#awaited.set(
         id,
-        this.#deps.notifier.subscribe(id, () => this.#rounds.kick()),
+        this.#deps.notifier.subscribe(id, () => this.#loop.kick()),
       );
     }
   }

@@ -1,6 +1,6 @@
 import type { Queryable } from '@millrace/database/database';
 import { rowSet } from '@millrace/database/row-set';
-import { OF_PAUSED } from '@millrace/runtime/paused';
+import { ORGANISATION_PAUSED } from '@millrace/runtime/paused';
 import type { StoredSchedule } from './stored.ts';
 
 /** A schedule and the workflow it starts, locked until the transaction ends. */
@@ -64,9 +64,9 @@ export async function dropQueuedFires(tx: Queryable, workflowId: number): Promis
 }
 
 /**
- * Gives unfinished fires to the triggers as they are named from now on, and drops what is queued for triggers that are gone; the schedule must
- * be locked.
- * @param named all names from now on; null is that of a workflow's only schedule
+ * Moves unfinished fires to the new names of their triggers, and drops what is queued for triggers that are gone; the schedule must be
+ * locked.
+ * @param named all names from now on; null for a workflow's only schedule
  */
 export async function assignFires(
   tx: Queryable,
@@ -165,16 +165,16 @@ const FIRES = rowSet<NewFire>(
   5,
 );
 
-/** Of which trigger fires are. */
+/** The trigger that fires belong to. */
 export interface FiringTrigger {
   /** Null for the workflow's only one. */
   readonly nodeId: string | null;
-  /** Among the workflow's schedules. */
+  /** Index among the workflow's schedules. */
   readonly place: number;
 }
 
 /**
- * Records fires; returns the times of those not recorded before. What keeps a fire from being recorded twice is its time, so those of several
+ * Records fires; returns the times of those not recorded before. A fire is recorded once because its time is unique, so those of several
  * triggers are stored a microsecond apart.
  */
 export async function insertFires(
@@ -260,7 +260,7 @@ export async function startQueuedFire(
 /** When the next schedule is due; null if none is. */
 export async function readNextDue(db: Queryable): Promise<Date | null> {
   const [row] = await db.query<{ at: Date | null }>(
-    `SELECT min(next_fire_at) AS at FROM schedules WHERE NOT ${OF_PAUSED}`,
+    `SELECT min(next_fire_at) AS at FROM schedules WHERE NOT ${ORGANISATION_PAUSED}`,
   );
   return row?.at ?? null;
 }

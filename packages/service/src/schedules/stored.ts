@@ -20,15 +20,15 @@ export interface ScheduledTrigger {
 
 /** The parts of a row that say when it fires. */
 export interface StoredSchedule {
-  /** JSON text: the definition of one trigger, or `{triggers}`, with what each one needs, of several. */
+  /** JSON text: the definition of a single trigger, or `{triggers}` with the state of several. */
   readonly definition: string;
   readonly next_fire_time: Date | null;
   readonly fire_count: number;
 }
 
 /**
- * The triggers of a row, in the flow's order. A workflow has one row, which is locked while it fires or changes: the row of one trigger is as
- * the previous release reads and writes it.
+ * The triggers of a row, in the flow's order. A workflow has one row, which is locked while it fires or changes. The row of a single trigger
+ * has the form that the previous release reads and writes.
  * @throws Error for one that can't be read
  */
 export function readSchedules(row: StoredSchedule): readonly ScheduledTrigger[] {
@@ -36,7 +36,7 @@ export function readSchedules(row: StoredSchedule): readonly ScheduledTrigger[] 
   const { next_fire_time: next, fire_count: fireCount } = row;
   if (isJsonObject(stored) && stored.triggers !== undefined && isJsonArray(stored.triggers)) {
     const triggers = stored.triggers.map((each) => readTrigger(isJsonObject(each) ? each : {}));
-    // A row that was stopped has no next fire, whatever its triggers had.
+    // A stopped row has no next fire, even if its triggers still have one.
     return next === null ? triggers.map((trigger) => ({ ...trigger, nextMs: null })) : triggers;
   }
   return [{ nodeId: null, definition: definitionIn(stored), nextMs: next?.getTime() ?? null, fireCount }];

@@ -5,7 +5,7 @@ import { retryForNode } from '@millrace/runtime/retry-for-node';
 import { listAllowedHosts } from './store.ts';
 
 /** Organisations whose hosts are read by one statement. */
-const MOST_AT_ONCE = 500;
+const MAX_AT_ONCE = 500;
 
 /**
  * Reads the hosts that organisations allow. Nothing is cached, so that a change applies at once in all processes; concurrent
@@ -14,7 +14,7 @@ const MOST_AT_ONCE = 500;
 export function createAllowedHostsReader(db: Queryable): ReadAllowedHosts {
   const readHosts = coalesce<number, readonly string[] | null>({
     run: (organisationIds) => readAllowedHosts(db, organisationIds),
-    maxItems: MOST_AT_ONCE,
+    maxItems: MAX_AT_ONCE,
   });
   return (organisationId) => retryForNode(() => readHosts(organisationId));
 }

@@ -2,7 +2,7 @@ import type { Queryable } from '@millrace/database/database';
 import { ApiError } from '@millrace/errors/errors';
 import { message } from '@millrace/messages';
 import { inGigabytes } from '@millrace/messages/gigabytes';
-import { readNowAndThen } from '../read-now-and-then.ts';
+import { cachedRead } from '../cached-read.ts';
 import type { StorageSettings } from '../settings.ts';
 import { listFullOrganisations } from './store.ts';
 
@@ -15,10 +15,10 @@ export interface StorageQuota {
   check(organisationId: number): Promise<void>;
 }
 
-/** For one process. Only while executions are started, it reads every few seconds which organisations are full, so that starts don't have to. */
+/** For one process. While executions are started, it reads every few seconds which organisations are full, so that starts don't have to. */
 export function createStorageQuota(db: Queryable, { executionsBytes }: StorageSettings): StorageQuota {
   /** Limits of those that are full. */
-  const full = readNowAndThen(async () => {
+  const full = cachedRead(async () => {
     const rows = await listFullOrganisations(db, executionsBytes);
     return new Map(rows.map((row) => [row.organisation_id, row.limit_bytes]));
   });

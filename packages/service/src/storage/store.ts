@@ -2,7 +2,7 @@ import type { Queryable } from '@millrace/database/database';
 
 /** Changes added up by one statement. */
 const CHANGES_AT_ONCE = 50_000;
-/** Organisations over their limit that one process knows of; more than these are found when others have gone. */
+/** Organisations over their limit that one process tracks; further ones are found when others are below it again. */
 const MAX_FULL = 10_000;
 
 /** Whether something has changed since it was added up the last time. */
@@ -12,8 +12,8 @@ export async function hasChanges(db: Queryable): Promise<boolean> {
 }
 
 /**
- * Adds up what has changed since the last time. Statements that store or delete executions only append their changes, so that they don't wait for each
- * other.
+ * Adds up what has changed since the last time. Statements that store or delete executions only append their changes, so that they don't
+ * wait for each other.
  * @returns whether there may be more
  */
 export async function addUpChanges(tx: Queryable): Promise<boolean> {
@@ -55,12 +55,12 @@ export interface StorageRow {
   readonly executions_bytes: number;
   readonly data_bytes: number;
   readonly files_bytes: number;
-  /** Null: as the settings say; 0: no limit. */
+  /** Null: as configured for the service; 0: no limit. */
   readonly executions_limit: number | null;
   readonly data_limit: number | null;
 }
 
-/** The organisations that store most, by all of it together. */
+/** The organisations that store most in total. */
 export async function listStorage(db: Queryable, limit: number): Promise<StorageRow[]> {
   return db.query<StorageRow>(
     `SELECT o.id AS organisation_id, o.name, coalesce(u.bytes, 0) AS executions_bytes, coalesce(d.bytes, 0) AS data_bytes,

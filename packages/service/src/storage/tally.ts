@@ -24,7 +24,7 @@ export function createStorageTally({
 /** Adds up everything that has changed, unless another process is doing it. */
 export async function tallyStorage(db: Database, isStopping: () => boolean = () => false): Promise<void> {
   for (let hasMore = true; hasMore && !isStopping(); ) {
-    // Mostly there is nothing to do, and one statement says so.
+    // Usually there is nothing to do, which one statement shows.
     if (!(await hasChanges(db))) return;
     hasMore = await db.transaction(async (tx) => (await tryLock(tx, 'storage')) && (await addUpChanges(tx)));
   }

@@ -1,16 +1,16 @@
 import type { Queryable } from '@millrace/database/database';
 import { queryRow } from '@millrace/database/query-row';
-import { OF_PAUSED } from '@millrace/runtime/paused';
+import { ORGANISATION_PAUSED } from '@millrace/runtime/paused';
 import { COUNT_LIMIT } from './store.ts';
 
 /** A fire that starts later than this after it was due is late. */
 const LATE_MS = 60_000;
-/** Queued executions of an organisation among which the first one that isn't held is looked for. */
-const MOST_HELD = 1_000;
+/** Queued executions of an organisation that are searched for the first one that isn't held. */
+const MAX_SEARCHED = 1_000;
 
 const WAITING = "status = 'queued' AND held_until IS NULL";
 
-/** What waits for a worker, as rows of their organisations: each of the indexes up to $1. */
+/** Executions that wait for a worker, as rows with their organisation: up to $1 from each index. */
 const WAITING_ROWS = `(SELECT organisation_id FROM executions WHERE ${WAITING} AND max_concurrency IS NULL LIMIT $1)
          UNION ALL (SELECT organisation_id FROM executions WHERE ${WAITING} AND max_concurrency IS NOT NULL AND on_limit IS NULL LIMIT $1)
          UNION ALL (SELECT organisation_id FROM executions WHERE ${WAITING} AND on_limit IS NOT NULL LIMIT $1)`;
@@ -39,7 +39,7 @@ export async function listLongestQueues(db: Queryable, limit: number): Promise<Q
      FROM queue q WHERE place <= $2
      UNION ALL
      SELECT NULL, sum(queued)::bigint, NULL FROM queue WHERE place > $2 HAVING count(*) > 0`,
-    [COUNT_LIMIT, limit, MOST_HELD],
+    [COUNT_LIMIT, limit, MAX_SEARCHED],
   );
 }
 
@@ -50,7 +50,7 @@ export interface StorageOfOrganisation {
   readonly data_bytes: number;
   readonly files: number;
   readonly files_bytes: number;
-  /** Limits of its own: null for those of the settings, 0 for none. */
+  /** Its own limits: null for the service's, 0 for none. */
   readonly executions_limit: number | null;
   readonly data_limit: number | null;
 }
@@ -92,9 +92,9 @@ export async function readServiceFacts(db: Queryable): Promise<ServiceFacts> {
        (SELECT max(version) FROM schema_migrations) AS schema_version,
        pg_database_size(current_database()) AS database_bytes,
        (SELECT count(*) FROM (
-         SELECT FROM schedules WHERE next_fire_at < now() - $2 * interval '1 millisecond' AND NOT ${OF_PAUSED} LIMIT $1) l) AS late_schedules,
+         SELECT FROM schedules WHERE next_fire_at < now() - $2 * interval '1 millisecond' AND NOT ${ORGANISATION_PAUSED} LIMIT $1) l) AS late_schedules,
        (SELECT greatest(coalesce(extract(epoch FROM now() - min(next_fire_at)), 0), 0)::double precision FROM schedules
-         WHERE NOT ${OF_PAUSED})
+         WHERE NOT ${ORGANISATION_PAUSED})
          AS lateness_seconds`,
     [COUNT_LIMIT, LATE_MS],
   );

@@ -10,10 +10,10 @@ import {
 } from './metrics-store.ts';
 import { type QueueRow, readQueue } from './store.ts';
 
-/** After this, what was read says nothing about the present any more. */
+/** After this, a reading is too old to be shown. */
 const STALE_MS = 120_000;
 
-/** What monitoring wants to know that only the database knows. */
+/** What monitoring needs from the database. */
 export interface ServiceSnapshot {
   readonly queue: QueueRow;
   readonly queues: readonly QueueOfOrganisation[];
@@ -22,25 +22,25 @@ export interface ServiceSnapshot {
 }
 
 export interface SnapshotReading {
-  /** Null if none could be read for a while. */
+  /** Null if none could be read recently. */
   readonly snapshot: ServiceSnapshot | null;
   readonly ageSeconds: number;
   /** Whether the last attempt succeeded. */
   readonly isDatabaseUp: boolean;
 }
 
-/** Reads the database for monitoring, at most once in a while however often it is asked, and never for longer than a caller can wait. */
+/** Reads the database for monitoring, at a minimum interval regardless of how often it is called, and never for longer than a caller can wait. */
 export interface Snapshots {
-  /** Reads anew if it is time, and waits for that up to `patienceMs`; then returns what there is. */
-  read(patienceMs: number): Promise<SnapshotReading>;
+  /** Reads again if it is time, waiting up to `timeoutMs`, and returns the latest reading. */
+  read(timeoutMs: number): Promise<SnapshotReading>;
 }
 
 export interface SnapshotOptions {
   readonly db: Queryable;
   readonly log: Logger;
-  /** Between two readings. */
+  /** Minimum interval between readings. */
   readonly everyMs: number;
-  /** Organisations that are told apart. */
+  /** Number of organisations listed separately. */
   readonly busiest: number;
   /** Monotonic milliseconds. */
   readonly now?: () => number;
@@ -57,7 +57,7 @@ export function createSnapshots(options: SnapshotOptions): Snapshots {
   async function readAll(): Promise<void> {
     triedAtMs = now();
     try {
-      // One after the other: monitoring isn't in a hurry, and takes the place of nobody's statement.
+      // One after the other: monitoring isn't in a hurry, and must not displace other statements.
       const queue = await readQueue(db);
       const queues = await listLongestQueues(db, busiest);
       const storage = await listLargestStorage(db, busiest);
@@ -71,13 +71,13 @@ export function createSnapshots(options: SnapshotOptions): Snapshots {
   }
 
   return {
-    async read(patienceMs) {
+    async read(timeoutMs) {
       if (reading === null && now() - triedAtMs >= everyMs) {
         reading = readAll().finally(() => {
           reading = null;
         });
       }
-      if (reading !== null) await atMost(reading, patienceMs);
+      if (reading !== null) await atMost(reading, timeoutMs);
       const ageMs = now() - readAtMs;
       return {
         snapshot: ageMs > STALE_MS ? null : snapshot,

@@ -2,7 +2,7 @@ import type { WorkerState } from '@millrace/admin-api';
 import type { Queryable } from '@millrace/database/database';
 import { queryRow } from '@millrace/database/query-row';
 
-/** Queue rows are counted up to this number: a long queue must not be more expensive to monitor. */
+/** Queue rows are counted up to this number, so that a long queue isn't more expensive to monitor. */
 export const COUNT_LIMIT = 100_000;
 const SAMPLE_DAYS = 7;
 

@@ -80,7 +80,7 @@ export interface Companion {
   readonly workflow: TemplateWorkflow;
 }
 
-/** What a new installation begins with; it needs nothing and reaches nothing outside. */
+/** The workflow of a new installation; it needs no setup and calls no other service. */
 export const SAMPLE_TEMPLATE = 'greeting';
 
 const FOLDER = fileURLToPath(new URL('../../../../examples', import.meta.url));
@@ -162,7 +162,7 @@ function varsOf({ flow_data: flow }: TemplateWorkflow): JsonObject | null {
 function setAt({ flow_data: flow }: TemplateWorkflow, pointer: string, value: JsonValue): void {
   const names = pointer.slice(1).split('/');
   const owner = memberAt(flow, names.slice(0, -1));
-  if (!isJsonObject(owner)) throw new Error(`${pointer} leads nowhere in the workflow's flow_data`);
+  if (!isJsonObject(owner)) throw new Error(`${pointer} doesn't exist in the workflow's flow_data`);
   setOwn(owner, names.at(-1) ?? '', value);
 }
 

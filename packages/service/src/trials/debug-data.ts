@@ -28,8 +28,8 @@ export interface PinnableOutputs {
 }
 
 /**
- * Sorts the outputs of the nodes that succeeded into those that can be pinned and those that can't. If there are too many, those that ended
- * last are taken: what failed reads them.
+ * Sorts the outputs of the nodes that succeeded into those that can be pinned and those that can't. If there are too many, the latest are
+ * taken, because the failed node reads these.
  * @param flow the workflow as the user edits it; a draft may be anything
  */
 export function pinnableOutputs(
@@ -97,12 +97,12 @@ function nodesOf(flow: JsonValue): readonly JsonObject[] {
   return nodes !== undefined && isJsonArray(nodes) ? nodes.filter(isJsonObject) : [];
 }
 
-/** Nodes in whose output something has been masked, or stands what looks like it. */
+/** Nodes whose output contains the mask. */
 export function maskedIn({ texts }: PinnableOutputs): string[] {
   return [...texts].filter(([, text]) => text.includes(MASK)).map(([id]) => id);
 }
 
-/** Nodes to which something else is pinned. */
+/** Nodes with another pinned output. */
 export function replacedBy({ texts }: PinnableOutputs, pins: readonly PinRow[]): string[] {
   const isOther = ({ node_id: id, output }: PinRow) => {
     const text = texts.get(id);
@@ -111,7 +111,7 @@ export function replacedBy({ texts }: PinnableOutputs, pins: readonly PinRow[]):
   return pins.filter(isOther).map(({ node_id: id }) => id);
 }
 
-/** What a rerun with the saved version makes of the nodes that succeeded, apart from the trigger. */
+/** What a rerun with the saved version does with the nodes that succeeded, apart from the trigger. */
 export function rerunPreview(
   records: readonly ShownRecord[],
   kept: readonly NodeRecord[],

@@ -183,7 +183,7 @@ function join(source: string, target: string): FlowEdge {
   return { source, target };
 }
 
-/** The settings a trial runs under: its end concerns only whoever tries it. */
+/** The settings of a trial: its end concerns only the person who runs it. */
 export function trialSettings(settings: Flow['settings']): NonNullable<Flow['settings']> {
   const { error_workflow_id: _unused, ...kept } = settings ?? {};
   return kept;

@@ -16,14 +16,14 @@ import {
 /** A call as received. */
 export interface SignedCall {
   readonly method: string;
-  /** The address that was called, by the public URL of the service; some services sign it. */
+  /** The called address with the public URL of the service; some services sign it. */
   readonly url: string;
   /** Unmodified bytes of the body. */
   readonly body: Buffer;
   readonly headers: IncomingHttpHeaders;
 }
 
-/** What a call carries as its proof, in few forms for all schemes. */
+/** What a call carries as its proof, in a few forms for all schemes. */
 export type Claim =
   | {
       readonly kind: 'hmac';
@@ -37,14 +37,14 @@ export type Claim =
     }
   | {
       readonly kind: 'token';
-      /** All of them must be the expected one. */
+      /** Each must be the expected one. */
       readonly tokens: readonly string[];
       readonly expected: (secret: string) => string;
     }
   | {
       readonly kind: 'public_key';
       readonly key: KeyObject;
-      /** Null: the algorithm of the key has its own. */
+      /** Null: the key's algorithm defines it. */
       readonly hash: 'sha256' | null;
       readonly signed: readonly (string | Buffer)[];
       readonly signature: Buffer;
@@ -265,7 +265,7 @@ function readPaddle({ body, headers }: SignedCall): Claim | Message {
   return { kind: 'hmac', algorithm: 'sha256', signed: [`${time}:`, body], signatures, timestampS };
 }
 
-/** A form is signed with its fields in order, any other body by its hash in the address. */
+/** A form is signed with its fields in order, any other body by a hash in the address. */
 function readTwilio(call: SignedCall): Claim | Message {
   const { url, body, headers } = call;
   const isForm = /^application\/x-www-form-urlencoded\b/i.test(headers['content-type'] ?? '');

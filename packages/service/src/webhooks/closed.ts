@@ -21,34 +21,34 @@ export function triggersOfType({ nodes }: Flow, type: string): readonly Addresse
 
 type State = Pick<WorkflowDetailRow, 'status' | 'trigger_type' | 'other_triggers'>;
 
-/** Why nothing that comes to its address starts a workflow that has the right trigger; null if it does. */
+/** Why calls to its address don't start a workflow that has the right trigger; null if they do. */
 function statusClosedBecause({ status }: State): 'workflow_inactive' | 'workflow_archived' | null {
   if (status === 'inactive') return 'workflow_inactive';
   return status === 'archived' ? 'workflow_archived' : null;
 }
 
-/** Why no call of its webhook starts a workflow; null if calls do. */
+/** Why webhook calls don't start a workflow; null if they do. */
 export function webhookClosedBecause(
   row: State,
 ): 'no_webhook_trigger' | 'workflow_inactive' | 'workflow_archived' | null {
   return triggersIn(row).includes(WEBHOOK_TRIGGER) ? statusClosedBecause(row) : 'no_webhook_trigger';
 }
 
-/** Why no submission of its form starts a workflow; null if submissions do. */
+/** Why form submissions don't start a workflow; null if they do. */
 export function formClosedBecause(
   row: State,
 ): 'no_form_trigger' | 'workflow_inactive' | 'workflow_archived' | null {
   return triggersIn(row).includes(FORM_TRIGGER) ? statusClosedBecause(row) : 'no_form_trigger';
 }
 
-/** Why no message of its chat starts a workflow; null if messages do. */
+/** Why chat messages don't start a workflow; null if they do. */
 export function chatClosedBecause(
   row: State,
 ): 'no_chat_trigger' | 'workflow_inactive' | 'workflow_archived' | null {
   return triggersIn(row).includes(CHAT_TRIGGER) ? statusClosedBecause(row) : 'no_chat_trigger';
 }
 
-/** Why nothing that comes from outside can become a workflow's sample; null if it can. */
+/** Why no external call can become a workflow's sample; null if one can. */
 export function samplesClosedBecause(row: State): ReturnType<typeof webhookClosedBecause> {
   const types = triggersIn(row);
   const isPage = types.includes(FORM_TRIGGER) || types.includes(CHAT_TRIGGER);

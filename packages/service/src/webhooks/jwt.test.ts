@@ -61,7 +61,7 @@ describe('with a secret', () => {
     expect(await at({})).toBe('stale');
   });
 
-  test('what is no JWT, or unsigned, is refused', async () => {
+  test('invalid and unsigned JWTs are refused', async () => {
     const none = `${Buffer.from('{"alg":"none"}').toString('base64url')}.${Buffer.from('{}').toString('base64url')}.`;
     for (const token of ['', 'x', 'a.b.c', none]) expect(await verdict(how, token, [SECRET])).toBe('invalid');
   });

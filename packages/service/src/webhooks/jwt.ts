@@ -44,8 +44,8 @@ const WITH_KEY = [
 ];
 
 /**
- * Checks the JWT that a call carries as its bearer token. One that doesn't say when it expires is accepted for the tolerance after it was
- * issued. It proves who calls, not what: the body isn't part of it.
+ * Checks the JWT that a call carries as its bearer token. Without an expiry, it is accepted for the tolerance after it was issued. It proves
+ * who calls, but not what is sent: the body isn't part of it.
  * @throws ApiError `keys_unreachable` if the issuer's keys can't be fetched
  */
 export async function verifyJwt(
@@ -84,7 +84,7 @@ async function verifyWith(
   nowMs: number,
 ): Promise<SignatureVerdict> {
   const options = {
-    // A public key is never used as a secret, whatever the header of the JWT says.
+    // A public key is never used as a secret, regardless of the JWT's header.
     algorithms: preset === 'jwt_secret' ? WITH_SECRET : WITH_KEY,
     currentDate: new Date(nowMs),
     clockTolerance: CLOCK_TOLERANCE_S,
@@ -92,7 +92,7 @@ async function verifyWith(
     ...(audience === '' ? {} : { audience }),
   };
   try {
-    // Overloads for what is a key and what finds one.
+    // Overloads for a key and for a function that finds one.
     const { payload } =
       typeof key === 'function' ? await jwtVerify(token, key, options) : await jwtVerify(token, key, options);
     if (payload.exp !== undefined) return { kind: 'valid' };
@@ -101,7 +101,7 @@ async function verifyWith(
   } catch (cause) {
     if (cause instanceof errors.JWTExpired) return STALE;
     if (cause instanceof errors.JWTClaimValidationFailed && cause.claim === 'nbf') return STALE;
-    // Everything else that the library says is about the token, apart from a set that it couldn't get.
+    // The library's other errors are about the token, except for a key set that it couldn't get.
     if (cause instanceof errors.JOSEError && !(cause instanceof errors.JWKSTimeout) && !isUnusableSet(cause))
       return { kind: 'invalid', reason: message('service.jwt_wrong') };
     if (preset !== 'jwt_jwks') return { kind: 'invalid', reason: message('service.jwt_wrong') };

@@ -14,7 +14,7 @@ export function decode(text: string, encoding: 'hex' | 'base64'): Buffer | null 
   return bytes.length > 0 && bytes.toString('base64') === text ? bytes : null;
 }
 
-/** As seconds this would be a year nobody signs for, so from here on the number is in milliseconds. */
+/** In seconds, this would be thousands of years from now, so larger numbers are milliseconds. */
 const MILLISECONDS_FROM = 100_000_000_000;
 
 /** Epoch seconds. */

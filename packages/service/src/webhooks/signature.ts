@@ -13,8 +13,8 @@ export type SignatureVerdict =
   | { readonly kind: 'stale'; readonly reason: Message };
 
 /**
- * Checks who a call is from. Whatever is compared with a secret is compared in constant time, each one with each secret. `jwt_*` are
- * checked by {@link verifyJwt}.
+ * Checks who a call is from. Comparisons with secrets take constant time, and all of them are made. `jwt_*` are checked by
+ * {@link verifyJwt}.
  *
  * The schemes are those of each service's own reference; their published examples are tests.
  * @param secrets the current one and, while the sender is changing it, the previous one; none for checks by a public key
@@ -74,7 +74,7 @@ function isSignedBy(
   return verify(hash, bytes, key, signature);
 }
 
-/** Of one length, whatever the length of the text. */
+/** Has the same length for any text. */
 function digest(text: string): Buffer {
   return createHash('sha256').update(text).digest();
 }

@@ -17,7 +17,7 @@ export interface RecentRunRow {
 
 /**
  * The last executions of each of these workflows, latest first: reads that many index entries, however many there are. Which organisation a
- * workflow belongs to is checked outside: inside, PostgreSQL would expect both conditions to leave next to nothing, and sort all executions
+ * workflow belongs to is checked outside: inside, PostgreSQL would expect both conditions to leave almost nothing, and sort all executions
  * of a workflow to find its last ones.
  */
 export async function listRecentRuns(

@@ -24,7 +24,7 @@ import { finishInTurns } from '@millrace/runtime/turns';
 export interface CheckContext {
   readonly registry: NodeRegistry;
   readonly maxNodes: number;
-  /** The saved version that the flow is; absent: it is new, and checked with the newest connectors. */
+  /** The saved version of the flow; absent for a new one, which is checked with the newest connectors. */
   readonly saved?: { readonly workflowId: number; readonly version: number };
 }
 
@@ -84,7 +84,7 @@ function listHandles(value: JsonValue, registry: NodeRegistry): FlowCheck['handl
 function handleNames(node: Flow['nodes'][number], registry: NodeRegistry): string[] {
   const definition = registry(node.type);
   if (definition === undefined) return [];
-  // If unknown, it is drawn as a node with one output.
+  // If unknown, the node is drawn with one output.
   const handles = isJsonObject(node.data ?? {}) ? handlesOf(node, definition) : null;
   return [...(handles ?? [DEFAULT_HANDLE])];
 }

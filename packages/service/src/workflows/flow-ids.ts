@@ -9,7 +9,7 @@ import {
 } from '@millrace/engine';
 import { isOwnType } from '@millrace/own-connectors/names';
 
-/** What flows name by an id. */
+/** What flows refer to by an id. */
 export type NamedKind = 'workflows' | 'credentials';
 /** The id that replaces this one. */
 export type ChangeId = (kind: NamedKind, id: number) => number;
@@ -18,8 +18,8 @@ export type ChangeId = (kind: NamedKind, id: number) => number;
 const CONSTANT = /^\{\{\s*vars\.([A-Za-z_]\w*)\s*\}\}$/;
 
 /**
- * The flow with other ids of workflows and credentials, where the schemas of its nodes say that there is one, directly or as a constant of
- * the flow. Everything else stays, also what only looks like an id. Returns the same object if nothing changes.
+ * Replaces the ids of workflows and credentials in a flow where the schemas of its nodes have one, directly or through a constant of the
+ * flow. Everything else stays, even if it looks like an id. Returns the same object if nothing changes.
  */
 export function changeFlowIds(flow: Flow, registry: NodeRegistry, change: ChangeId): Flow {
   const walk = new Walk(flow.settings?.vars ?? {}, registry, change);
@@ -39,7 +39,7 @@ class Walk {
   readonly #vars: JsonObject;
   readonly #registry: NodeRegistry;
   readonly #change: ChangeId;
-  /** Constants that are read as an id, each of which is changed once. */
+  /** Constants that are used as an id, each of which is changed once. */
   readonly #constants = new Map<string, number>();
 
   constructor(vars: JsonObject, registry: NodeRegistry, change: ChangeId) {
@@ -48,7 +48,7 @@ class Walk {
     this.#change = change;
   }
 
-  /** The value as its schema says, or the same value. */
+  /** The value with its ids replaced, or the same value. */
   value(value: JsonValue, schema: JsonSchema): JsonValue {
     const kind = kindOf(schema);
     if (kind !== null) return this.#id(value, kind);
@@ -58,7 +58,7 @@ class Walk {
     return isJsonObject(changed) ? this.#members(changed, schema) : changed;
   }
 
-  /** After the nodes, whose templates say which constants are ids. */
+  /** Call it after the nodes, whose templates show which constants are ids. */
   settings(settings: Flow['settings']): Flow['settings'] {
     if (settings === undefined) return undefined;
     const { error_workflow_id: errorWorkflowId } = settings;
@@ -109,7 +109,7 @@ class Walk {
   }
 }
 
-/** Nodes of an organisation's own connectors name a credential, and nothing else; a registry needs to know none of them. */
+/** Nodes of an organisation's own connectors refer to a credential only, so the registry needn't know them. */
 const OF_OWN: JsonSchema = { properties: { credential_id: { 'x-credential': [] } } };
 
 function schemaOfType(type: string, registry: NodeRegistry): JsonSchema | undefined {

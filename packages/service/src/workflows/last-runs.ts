@@ -4,12 +4,12 @@ import { createPeriodicTask, type PeriodicTask } from '@millrace/runtime/periodi
 import type { Logger } from 'pino';
 
 const INTERVAL_MS = 10_000;
-/** Executions looked at by one transaction. */
+/** Executions checked by one transaction. */
 const BATCH = 50_000;
 
 /**
- * Notes the last execution of each workflow, by which the list can be ordered, every few seconds and in one process at a time. Starts write
- * nothing for it: a row that all starts of a workflow update would make them wait for each other.
+ * Records the last execution of each workflow, for ordering the list, every few seconds and in one process at a time. Starts don't do it
+ * themselves: updating one row of a workflow would make them wait for each other.
  */
 export function createLastRunNotes({
   db,
@@ -25,7 +25,7 @@ export function createLastRunNotes({
   });
 }
 
-/** Notes everything that has started since the last time, unless another process is doing it. */
+/** Records everything that has started since the last time, unless another process is doing it. */
 export async function noteLastRuns(db: Database, isStopping: () => boolean = () => false): Promise<void> {
   for (let hasMore = await hasNewRuns(db); hasMore && !isStopping(); ) {
     hasMore = await db.transaction(
@@ -34,7 +34,7 @@ export async function noteLastRuns(db: Database, isStopping: () => boolean = () 
   }
 }
 
-/** Asked without a transaction, because mostly there is nothing. */
+/** Read without a transaction, because usually there is nothing. */
 async function hasNewRuns(db: Queryable): Promise<boolean> {
   const [row] = await db.query<{ found: boolean }>(
     'SELECT EXISTS (SELECT FROM executions WHERE id > (SELECT execution_id FROM last_run_marks)) AS found',
@@ -45,8 +45,8 @@ async function hasNewRuns(db: Queryable): Promise<boolean> {
 }
 
 /**
- * Ids are given out before rows are committed, so those of the last minute are looked at again. Workflows that someone is changing right now
- * are left to that.
+ * Ids are assigned before rows are committed, so those of the last minute are checked again. Workflows that are being changed are skipped
+ * until the next time.
  * @returns whether there may be more
  */
 export async function noteBatch(tx: Queryable, batch: number): Promise<boolean> {

@@ -37,7 +37,7 @@ export async function storeRuns(db: Database, runs: RunTallies): Promise<void> {
   try {
     await db.transaction((tx) => addRuns(tx, taken));
   } catch (error) {
-    runs.giveBack(taken);
+    runs.restore(taken);
     throw error;
   }
 }

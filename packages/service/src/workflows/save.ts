@@ -14,8 +14,8 @@ import { message } from '@millrace/messages';
 import { registry as catalogue } from '@millrace/nodes';
 import { isOwnTrigger, ownNamesIn } from '@millrace/own-connectors/names';
 import { pinTypes, pinTypesOf, typesToCheck, typesToRun } from '@millrace/own-connectors/types';
-import { isPolling, keepPolling } from '@millrace/polling/keep';
-import { keepSchedules, SCHEDULE_TRIGGER } from '../schedules/keep.ts';
+import { isPolling, syncPolling } from '@millrace/polling/sync';
+import { SCHEDULE_TRIGGER, syncSchedules } from '../schedules/sync.ts';
 import {
   archivedError,
   type CheckedFlow,
@@ -109,7 +109,7 @@ export async function createWorkflow(
     templateId,
   });
   await pin(tx, author, row, registry);
-  await keepInStep(tx, row, []);
+  await syncTriggers(tx, row, []);
   return row;
 }
 
@@ -178,15 +178,17 @@ async function changeRest(
   checkTransition(row.status, status);
   if (row.status === 'archived' && differs) throw archivedError();
   const change =
-    status === 'active' && row.status !== 'active' ? await readied(tx, author, asked, registry) : asked;
+    status === 'active' && row.status !== 'active'
+      ? await checkForActivation(tx, author, asked, registry)
+      : asked;
   if (!differs && status === row.status) return row;
   return writeChange(tx, row, change);
 }
 
 /**
- * The workflow as it may become active: it is checked with the connectors it will run with, which may have been uploaded after it was saved.
+ * Checks a workflow that becomes active, with the connectors it will run with, which may have been uploaded after it was saved.
  */
-async function readied(
+async function checkForActivation(
   tx: Queryable,
   author: Author,
   row: WorkflowDetailRow,
@@ -302,7 +304,7 @@ async function writeChange(
   change: WorkflowDetailRow,
 ): Promise<WorkflowDetailRow> {
   const changed = await updateWorkflow(tx, change);
-  await keepInStep(tx, changed, triggersIn(row));
+  await syncTriggers(tx, changed, triggersIn(row));
   return changed;
 }
 
@@ -311,7 +313,7 @@ function columnsOf({ first, others }: TriggerTypes) {
 }
 
 /** @param triggersBefore the types of the triggers before the change */
-async function keepInStep(
+async function syncTriggers(
   tx: Queryable,
   row: WorkflowDetailRow,
   triggersBefore: readonly string[],
@@ -319,8 +321,8 @@ async function keepInStep(
   const { id, status, flow_data: flowData } = row;
   const saved = { id, status, flowData };
   const triggers = [...triggersIn(row), ...triggersBefore];
-  if (triggers.includes(SCHEDULE_TRIGGER)) await keepSchedules(tx, saved);
+  if (triggers.includes(SCHEDULE_TRIGGER)) await syncSchedules(tx, saved);
   if (!triggers.some((each) => isPolling(each, catalogue) || isOwnTrigger(each))) return;
   const types = await typesToRun(catalogue, tx, versionOf(row), flowData);
-  await keepPolling(tx, saved, types.registry);
+  await syncPolling(tx, saved, types.registry);
 }

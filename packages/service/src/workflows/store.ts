@@ -126,7 +126,7 @@ export async function lockWorkflow(tx: Queryable, organisationId: number, id: nu
 }
 
 /** The status, which stays until the transaction ends; undefined if the workflow doesn't exist. */
-export async function holdStatus(
+export async function lockStatus(
   tx: Queryable,
   organisationId: number,
   id: number,

@@ -24,7 +24,7 @@ function counting(): { readonly db: Queryable; readonly rows: () => number } {
   return { db, rows: () => count };
 }
 
-test('requests for one workflow share a row, and each gets its own answer', async () => {
+test('requests for one workflow share a row, and each gets its own result', async () => {
   const first = await insertWorkflow(database.db, 'first');
   const second = await insertWorkflow(database.db, 'second');
   const { organisationId } = first;

@@ -1,4 +1,4 @@
-/** What is waiting for the others of a group. */
+/** A member, and its requests that wait for the others of the group. */
 interface Member {
   id: string;
   readonly instance: string | null;
@@ -17,7 +17,7 @@ export interface JoinAnswer {
 
 const NO_JOIN = { generation: -1, leader: '', members: [] };
 
-/** A consumer group as its coordinator keeps it: classic protocol, with members by name (KIP-345). Nobody expires by himself. */
+/** A consumer group as its coordinator keeps it: classic protocol, with static membership (KIP-345). Members never expire. */
 export class Group {
   readonly offsets = new Map<string, number>();
   generation = 0;
@@ -36,7 +36,7 @@ export class Group {
     if (id !== '' && !this.#members.some((each) => each.id === id)) {
       return Promise.resolve({ ...NO_JOIN, error: named === undefined ? 25 : 82, id });
     }
-    // A new connection under a name takes the place of the old one, which is told so.
+    // A new connection under a name replaces the old one, which gets an error.
     if (named !== undefined && named.id !== id) this.#drop(named, 82);
     const before = this.#members.find((each) => each.id === id);
     if (before !== undefined) this.#members.splice(this.#members.indexOf(before), 1);

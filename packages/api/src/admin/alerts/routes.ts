@@ -11,8 +11,8 @@ import { createReadPage } from '../http/list.ts';
 import { adminRoute } from '../http/route.ts';
 import { presentAlert, presentRule } from './present.ts';
 
-/** Incidents shown of each message. */
-const MOST_INCIDENTS = 5;
+/** Incidents shown per message. */
+const MAX_INCIDENTS = 5;
 
 /** Alerts of an organisation: the rules, a test, and what was sent. */
 export function alertRoutes(app: FastifyInstance, deps: AppDeps): void {
@@ -89,7 +89,7 @@ function addHistory(app: FastifyInstance, deps: AppDeps): void {
       db.forOrganisation(id, async (tx) => {
         const rows = await listMessagesBelow(tx, id, belowId, limit);
         const ids = rows.map((row) => row.id);
-        const incidents = await listIncidents(tx, ids, MOST_INCIDENTS);
+        const incidents = await listIncidents(tx, ids, MAX_INCIDENTS);
         return rows.map((row) => ({ id: row.id, alert: presentAlert(row, incidents) }));
       });
     return readPage(call, { read, present: ({ alert }) => alert });

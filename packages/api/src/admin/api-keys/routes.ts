@@ -110,7 +110,7 @@ async function readKey({ db }: AppDeps, organisationId: number, id: number): Pro
     const row = await findKeyItem(tx, organisationId, id);
     if (row === undefined) throw notFound('api_key');
     const [item] = await withUses(tx, [row]);
-    if (item === undefined) throw new Error(`key ${id} got lost on the way`);
+    if (item === undefined) throw new Error(`key ${id} is gone although it was just read`);
     return present(item);
   });
 }

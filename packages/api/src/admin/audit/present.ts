@@ -22,7 +22,7 @@ export function presentAudit(row: AuditRow): AuditItem {
   };
 }
 
-/** @param row undefined as long as nothing was sealed */
+/** @param row undefined until something was sealed */
 export function presentChain(row: ChainRow | undefined): AuditChain {
   return {
     verified_at: row?.verified_at?.toISOString() ?? null,

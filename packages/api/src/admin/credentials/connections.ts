@@ -26,7 +26,7 @@ type Problem = 'stale' | 'refused' | 'rejected' | 'unavailable' | 'failed';
 /** Per organisation: each leaves a row until it is used or forgotten. */
 const STARTS_PER_MINUTE = 60;
 
-/** What has to be registered with a provider. */
+/** The redirect URI to register with a provider. */
 export function redirectUriOf({ publicUrl }: Pick<AppDeps['config'], 'publicUrl'>): string {
   return `${publicUrl}${OAUTH_CALLBACK}`;
 }
@@ -60,7 +60,7 @@ export function connectionRoutes(
   const requireSession = createSessionEntry(db, config);
   const page = { config: { public: true, produces: ['*/*'] }, schema: { hide: true } } as const;
 
-  // A navigation from another site by nature; the state, which only this session can use, says that the person began it here.
+  // By nature a navigation from another site; the state, which only this session can use, shows that the person started here.
   app.get(OAUTH_CALLBACK, page, async (request, reply) => {
     reply.header('cache-control', 'no-store');
     const returned = new URL(connectDeps.redirectUri);
@@ -74,7 +74,7 @@ export function connectionRoutes(
     return reply.redirect(`${config.publicUrl}/o/${connecting.organisationId}/credentials?${query}`);
   });
 
-  /** Null: nobody began this here, or it was too long ago. */
+  /** Null if it wasn't started here, or too long ago. */
   async function findConnecting(
     request: FastifyRequest,
     returned: URL,
@@ -116,7 +116,7 @@ export function connectionRoutes(
   }
 }
 
-/** Signed out, not a member any more, or too many made-up cookies: there is nothing to connect. */
+/** Signed out, no longer a member, or too many made-up cookies: there is nothing to connect. */
 function ifSignedOut(error: unknown): null {
   if (error instanceof ApiError) return null;
   throw error;

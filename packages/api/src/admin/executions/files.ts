@@ -9,7 +9,7 @@ import { adminRoute } from '../http/route.ts';
 
 const FILES = 'GET /orgs/:org/executions/:execution/files';
 
-/** The files in the inputs and outputs of an execution. Only those it refers to: a value in an output may have been made up. */
+/** The files in the inputs and outputs of an execution. Only those it refers to, because a value in an output may be made up. */
 export function executionFileRoutes(app: FastifyInstance, deps: AppDeps): void {
   const { db, files } = deps;
 

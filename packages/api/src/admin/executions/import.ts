@@ -27,7 +27,7 @@ export function adminImportRoutes(app: FastifyInstance, deps: AppDeps, startBatc
         key: String(firstRow + index),
       })),
       mode: 'each',
-      // Not a namespace of API keys, whatever ID a client chooses.
+      // Can't be a namespace of API keys, for any ID that a client chooses.
       keys: { familyId, route: `import ${workflowId}` },
       triggerType: 'manual',
       origin: startOrigin(request),
@@ -45,7 +45,7 @@ export function adminImportRoutes(app: FastifyInstance, deps: AppDeps, startBatc
         return true;
       },
     });
-    if (results === null) throw new Error('a chunk of an import was not wanted');
+    if (results === null) throw new Error('a chunk of an import was rejected');
     return { rows: results.map(present) };
   });
 }

@@ -19,7 +19,7 @@ import { presentAdminItem } from './present.ts';
 const LIST = 'GET /orgs/:org/executions';
 const DEFAULT_LIMIT = 50;
 
-/** The list of executions, and how many they are. */
+/** The list of executions, and their number. */
 export function adminListRoutes(app: FastifyInstance, deps: AppDeps): void {
   const { db } = deps;
   const cursors = createCursors(db);

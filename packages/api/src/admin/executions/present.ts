@@ -92,7 +92,7 @@ async function sizeOf(output: JsonObject): Promise<number> {
   return (await finishInTurns(stringifyWork(output, new Meter()))).length;
 }
 
-/** A chart has few more pixels than this. */
+/** A chart has hardly more pixels than this. */
 const MAX_ITERATION_SPANS = 200;
 
 function presentEnded({ startedAtMs, completedAtMs, count, failed }: EndedIteration): IterationSpan {

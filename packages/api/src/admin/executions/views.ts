@@ -8,7 +8,7 @@ import type { FastifyInstance } from 'fastify';
 import type { AppDeps } from '../../app-deps.ts';
 import { adminRoute } from '../http/route.ts';
 
-/** Saved filters of the list of executions. Those of other people aren't found unless they are shared. */
+/** Saved filters for the list of executions. Other people's are found only if they are shared. */
 export function executionViewRoutes(app: FastifyInstance, deps: AppDeps): void {
   const { db } = deps;
 

@@ -12,7 +12,7 @@ const NEEDED: { readonly [Step in FirstStep]: Role } = {
   invite: 'org_admin',
 };
 
-/** What somebody new does first, as far as it has happened. */
+/** The first steps of a new user, and which were taken. */
 export function firstStepRoutes(app: FastifyInstance, deps: AppDeps): void {
   adminRoute(app, deps, 'GET /orgs/:org/first-steps', async ({ organisation: { id, role } }) => {
     const { sample_workflow_id: sample, ...done } = await deps.db.forOrganisation(id, (tx) =>

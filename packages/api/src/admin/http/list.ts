@@ -16,7 +16,7 @@ interface AdminPage<Item> {
 interface AdminList<Row, Item> {
   readonly filters?: CursorBinding['filters'];
   /**
-   * At most `limit` rows after the one with this id, and with this `sort_key` if the list has another order than that of ids; null: from the
+   * At most `limit` rows after the one with this id, and with this `sort_key` if the list isn't ordered by id; null: from the
    * first.
    */
   readonly read: (afterId: number | null, limit: number, afterKey: string | null) => Promise<readonly Row[]>;

@@ -121,10 +121,10 @@ export function adminRoute<Name extends EndpointName>(
   });
 }
 
-/** Written and compressed with the first request. */
+/** Serialised and compressed at the first request. */
 const fixed = new WeakMap<object, Promise<StaticBody>>();
 
-/** Browsers keep it, and ask whether it is still the same. */
+/** Browsers cache it and revalidate it. */
 async function sendFixed(
   request: FastifyRequest,
   reply: FastifyReply,

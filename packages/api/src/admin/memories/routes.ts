@@ -13,7 +13,7 @@ import { recordWorkflow } from '../workflows/origin.ts';
 
 const LISTED = 50;
 
-/** What models remember of conversations: which ones there are, what was said, and forgetting them. */
+/** What models remember of conversations: listing, reading and forgetting them. */
 export function memoryRoutes(app: FastifyInstance, deps: AppDeps): void {
   const { db } = deps;
   const readPage = createReadPage(deps);

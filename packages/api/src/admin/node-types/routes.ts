@@ -14,7 +14,7 @@ import type { FastifyInstance } from 'fastify';
 import type { AppDeps } from '../../app-deps.ts';
 import { adminRoute } from '../http/route.ts';
 
-/** The node catalogue: outlines for what shows a flow; everything for the editor's palette and forms. */
+/** The node catalogue: outlines for showing a flow; everything for the editor's palette and forms. */
 export function nodeTypeRoutes(app: FastifyInstance, deps: AppDeps): void {
   const items = nodes.map(present);
   const all = { items };
@@ -55,7 +55,7 @@ function outline(item: NodeType): NodeTypeOutline {
   };
 }
 
-/** The Japanese of what an outline has, of all texts of connectors. */
+/** The Japanese texts of connectors that outlines need. */
 function titlesIn({ items, ja }: WithJapanese): Record<string, string> {
   const texts = items.flatMap(({ type, title, group }) => [`${type}/title`, title, group]);
   return Object.fromEntries(
@@ -98,7 +98,7 @@ function requiredDefaults({ required = [], properties = {} }: JsonObject): JsonO
   );
 }
 
-/** An operation of a connector, in the group of its service. */
+/** An operation of a connector, grouped by its service. */
 export function presentOperation({ connector, node, isReplaced }: ConnectorNode): NodeType {
   return { ...present(node), group: connector.title, ...(isReplaced ? { is_replaced: true } : {}) };
 }

@@ -11,7 +11,7 @@ import type { AppDeps } from '../../app-deps.ts';
 import { adminRoute } from '../http/route.ts';
 import { requireWorkflow } from '../workflows/detail.ts';
 
-/** When the trigger of a workflow polls, and what came of it. */
+/** When a workflow's trigger polls, and the results. */
 export function pollingRoutes(app: FastifyInstance, deps: AppDeps): void {
   const { db } = deps;
 

@@ -1,7 +1,7 @@
 import { formatTimestamp, type JsonObject, type NodeRegistry, validateValue } from '@millrace/engine';
 import { presentMessage } from '@millrace/messages/english';
 import { readDatabaseTime } from '@millrace/runtime/statements';
-import { SCHEDULE_TRIGGER } from '@millrace/service/schedules/keep';
+import { SCHEDULE_TRIGGER } from '@millrace/service/schedules/sync';
 import { nextFires, readSchedule } from '@millrace/triggers';
 import type { FastifyInstance } from 'fastify';
 import type { AppDeps } from '../../app-deps.ts';

@@ -6,8 +6,8 @@ import type { FastifyInstance } from 'fastify';
 import type { AppDeps } from '../../app-deps.ts';
 import { adminRoute } from '../http/route.ts';
 
-/** Organisations on the system page. */
-const MOST_ORGANISATIONS = 10;
+/** Organisations shown on the system page. */
+const MAX_ORGANISATIONS = 10;
 
 /** What organisations store. */
 export function storageRoutes(app: FastifyInstance, deps: AppDeps): void {
@@ -15,7 +15,7 @@ export function storageRoutes(app: FastifyInstance, deps: AppDeps): void {
   const settings = { ...config.storage, filesBytes: config.files.organisationBytes };
 
   adminRoute(app, deps, 'GET /system/storage', async () => ({
-    items: (await listStorage(db, MOST_ORGANISATIONS)).map((row) => ({
+    items: (await listStorage(db, MAX_ORGANISATIONS)).map((row) => ({
       organisation: { id: row.organisation_id, name: row.name },
       parts: present(row, settings),
     })),

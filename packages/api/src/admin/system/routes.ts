@@ -18,8 +18,8 @@ import { SERVICE_VERSION } from '../../version.ts';
 import { adminRoute } from '../http/route.ts';
 
 const DEFAULT_HOURS = 6;
-/** Points of a chart; a screen has no columns for more. */
-const MOST_POINTS = 720;
+/** Points of a chart; screens don't have more columns. */
+const MAX_POINTS = 720;
 const MOST_WORKERS = 200;
 /** An execution queued for longer than this is waiting for a free worker. */
 const SLOW_QUEUE_MS = 60_000;
@@ -41,7 +41,7 @@ export function systemRoutes(app: FastifyInstance, deps: AppDeps): void {
     return presentSystem(server, roundTripMs, queue, workers);
   });
 
-  /** Shared by those who ask at the same time: some checks leave the process. */
+  /** Shared by concurrent requests: some checks leave the process. */
   let examining: Promise<Diagnosis> | null = null;
   adminRoute(app, deps, 'GET /system/diagnosis', async () => {
     if (examine === undefined) return { checks: [], findings: [] };
@@ -54,7 +54,7 @@ export function systemRoutes(app: FastifyInstance, deps: AppDeps): void {
 
   adminRoute(app, deps, 'GET /system/samples', async ({ query }) => {
     const hours = query.hours ?? DEFAULT_HOURS;
-    const step = Math.ceil((hours * 60) / MOST_POINTS);
+    const step = Math.ceil((hours * 60) / MAX_POINTS);
     return { items: (await listSamples(db, hours, step)).map(presentSample) };
   });
 }
@@ -102,7 +102,7 @@ function presentSystem(
     },
     workers: workers.map(presentWorker),
     health: [
-      // It has responded, or this code would not be reached.
+      // It has responded, or this code wouldn't be reached.
       { check: 'database', state: 'ok' },
       { check: 'workers', state: stateOfWorkers(workers) },
       { check: 'queue', state: stateOf(server.now, queue.oldest_queued_at, SLOW_QUEUE_MS, 'ok') },

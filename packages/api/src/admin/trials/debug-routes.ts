@@ -21,8 +21,8 @@ import type { AppDeps } from '../../app-deps.ts';
 import { adminRoute } from '../http/route.ts';
 import { requireWorkflow } from '../workflows/detail.ts';
 
-/** An execution and the workflow that is to be changed because of it. */
-interface Case {
+/** An execution and the workflow to be changed because of it. */
+interface DebugTarget {
   readonly source: RerunSource;
   readonly workflow: WorkflowDetailRow;
   readonly owner: PinOwner;
@@ -62,7 +62,12 @@ export function debugRoutes(app: FastifyInstance, deps: AppDeps): void {
     return undefined;
   });
 
-  async function open(tx: Queryable, organisationId: number, userId: number, id: string): Promise<Case> {
+  async function open(
+    tx: Queryable,
+    organisationId: number,
+    userId: number,
+    id: string,
+  ): Promise<DebugTarget> {
     const source = await findRerunSource(tx, organisationId, pathId(id, 'execution'));
     if (source === undefined) throw notFound('execution');
     const workflow = await requireWorkflow(tx, organisationId, source.workflow_id);

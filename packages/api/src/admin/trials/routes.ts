@@ -30,7 +30,7 @@ import { findPastInput } from '@millrace/service/samples/past-inputs';
 import { outputsOf, reduceToNode, trialSettings } from '@millrace/service/trials/only-node';
 import { insertTrial } from '@millrace/service/trials/store';
 import { archivedError, checkFlow, refuseProblems } from '@millrace/service/workflows/rules';
-import { findVersion, holdStatus, type WorkflowDetailRow } from '@millrace/service/workflows/store';
+import { findVersion, lockStatus, type WorkflowDetailRow } from '@millrace/service/workflows/store';
 import type { FastifyInstance } from 'fastify';
 import type { AppDeps } from '../../app-deps.ts';
 import { refuse, refuseInput } from '../../public/executions/execute-route.ts';
@@ -67,7 +67,7 @@ export function trialRoutes(app: FastifyInstance, deps: AppDeps, starter: Starte
     const input = again?.input ?? read.input;
     const trigger = isPartial ? null : (body.trigger ?? null);
     refuse(faultsOfTrigger(compiled, trigger, '/trigger'));
-    // Between the transactions: it may take long, in a thread.
+    // Between the transactions, because it may take long, in a thread.
     if (!isPartial) await refuseInput(compiled, input, organisation.id, '/input');
     const { workflow } = read;
     const order = {
@@ -89,7 +89,7 @@ export function trialRoutes(app: FastifyInstance, deps: AppDeps, starter: Starte
     };
     const stored = await db.forOrganisation(organisation.id, async (tx) => {
       // It may have been archived or deleted since it was read.
-      refuseArchived(await holdStatus(tx, organisation.id, id));
+      refuseArchived(await lockStatus(tx, organisation.id, id));
       const version = content.version ?? (await storeTrial(tx, call, id, content.flow));
       if (types !== registry) {
         const pinned = { workflowId: id, version };
@@ -131,11 +131,11 @@ export function trialRoutes(app: FastifyInstance, deps: AppDeps, starter: Starte
 interface Former {
   readonly id: number;
   readonly source: RerunSource;
-  /** Null unless a run begins at one of its nodes. */
+  /** Null unless a run starts at one of its nodes. */
   readonly compiled: CompileResult | null;
 }
 
-/** What a run from a node takes from an execution; null for any other run. */
+/** What a run from a node reuses of an execution; null for any other run. */
 function repeated({ from_node: nodeId }: RunBody, former: Former | null, compiled: CompileResult) {
   if (nodeId === undefined || former === null || former.compiled === null) return null;
   refuseStart(compiled, nodeId);
@@ -144,7 +144,7 @@ function repeated({ from_node: nodeId }: RunBody, former: Former | null, compile
   return { rerunOf: id, records, input: parseJson(source.input), isTestMode: source.is_test_mode };
 }
 
-/** @throws ApiError 422 unless a run can begin at the node */
+/** @throws ApiError 422 unless a run can start at the node */
 function refuseStart(compiled: CompileResult, nodeId: string): void {
   if (compiled.kind !== 'plan') return;
   const index = compiled.plan.nodeIndexes.get(nodeId);
@@ -166,7 +166,7 @@ const CLASHES: readonly (readonly [keyof RunBody, keyof RunBody])[] = [
   ['input', 'from_node'],
   ['input_of', 'from_node'],
 ];
-/** A member, and those of which it needs one. */
+/** A member, and those of which it requires one. */
 const NEEDED: readonly (readonly [keyof RunBody, ...(keyof RunBody)[]])[] = [
   ['pinned_outputs', 'only_node'],
   ['outputs_of', 'only_node', 'from_node'],
@@ -242,13 +242,13 @@ function contentOf(
   return { version: null, flow: { ...checked, settings: trialSettings(checked.settings) } };
 }
 
-/** What was asked to run; without a version it isn't saved. */
+/** The requested flow; without a version it isn't saved. */
 interface RunFlow {
   readonly version: number | null;
   readonly flow: JsonValue;
 }
 
-/** A draft identical to the saved version isn't a draft any longer. */
+/** A draft identical to the saved version is no longer a draft. */
 function flowOf({ workflow, chosenFlow: chosen }: RunRead, { flow_data: draft, version }: RunBody): RunFlow {
   if (version !== undefined && chosen !== null) return { version, flow: chosen };
   const saved = parseJson(workflow.flow_data);

@@ -7,9 +7,9 @@ import type { SignatureOptions } from '@millrace/triggers';
 export function curlOf(url: string, body: string, signature: SignatureOptions | null): string {
   const call = `curl -X POST ${quote(url)} -H 'Content-Type: application/json'`;
   if (signature === null) return `${call} --data-raw ${quote(body)}`;
-  const way = wayOf(signature, url);
-  if (way === null) return `${call}${carried(signature)} --data-raw ${quote(body)}`;
-  const { signed, headers, ...how } = way;
+  const scheme = schemeOf(signature, url);
+  if (scheme === null) return `${call}${carried(signature)} --data-raw ${quote(body)}`;
+  const { signed, headers, ...how } = scheme;
   return [
     `secret='put the secret here'`,
     `body=${quote(body)}`,
@@ -23,7 +23,7 @@ export function curlOf(url: string, body: string, signature: SignatureOptions | 
     .join('\n');
 }
 
-interface Way {
+interface SigningScheme {
   /** What is signed, including shell variables. */
   readonly signed: string;
   /** Shell words. */
@@ -34,8 +34,8 @@ interface Way {
   readonly isBase64: boolean;
 }
 
-/** As claims.ts reads it; null if the command can't sign: nothing is signed, or with a key or in a way that only the service has. */
-function wayOf(options: SignatureOptions, url: string): Way | null {
+/** The signature that claims.ts checks; null if the command can't sign: nothing is signed, or the scheme needs a private key or the calling service itself. */
+function schemeOf(options: SignatureOptions, url: string): SigningScheme | null {
   const plain = { algorithm: 'sha256', encoding: 'hex', isBase64: false } as const;
   switch (options.preset) {
     case 'github':
@@ -90,13 +90,13 @@ function wayOf(options: SignatureOptions, url: string): Way | null {
         headers: ['"X-Square-Hmacsha256-Signature: $signature"'],
       };
     case 'hmac':
-      return plainWay(options);
+      return plainScheme(options);
     default:
       return null;
   }
 }
 
-/** What a call carries instead of a signature, with a place for the secret. */
+/** What a call carries instead of a signature, with a placeholder for the secret. */
 function carried({ preset, username, location, name, prefix }: SignatureOptions): string {
   const header = (header: string, before = '') => ` -H ${quote(`${header}: ${before}put the secret here`)}`;
   switch (preset) {
@@ -119,14 +119,14 @@ function carried({ preset, username, location, name, prefix }: SignatureOptions)
   }
 }
 
-function plainWay({
+function plainScheme({
   header,
   prefix,
   algorithm,
   encoding,
   timestamp_header: timeHeader,
   signed,
-}: SignatureOptions): Way {
+}: SignatureOptions): SigningScheme {
   const hasTime = timeHeader !== '';
   return {
     signed: hasTime && signed === 'timestamp.body' ? '$time.$body' : '$body',
@@ -140,7 +140,7 @@ function plainWay({
   };
 }
 
-function hmacOf({ algorithm, encoding, isBase64 }: Omit<Way, 'signed' | 'headers'>): string {
+function hmacOf({ algorithm, encoding, isBase64 }: Omit<SigningScheme, 'signed' | 'headers'>): string {
   const hexKey = `$(printf '%s' "\${secret#whsec_}" | openssl base64 -d -A | od -An -v -tx1 | tr -d ' \\n')`;
   const key = isBase64 ? `-mac HMAC -macopt hexkey:${hexKey}` : '-hmac "$secret"';
   const end = encoding === 'hex' ? "-hex | sed 's/^.* //'" : '-binary | openssl base64 -A';

@@ -74,7 +74,7 @@ export function webhookAdminRoutes(app: FastifyInstance, deps: AppDeps): void {
   });
 }
 
-/** The trigger that is asked for, or the first of its type; undefined: the saved version doesn't have it. */
+/** The requested trigger, or the first of its type; undefined if the saved version doesn't have it. */
 function findTrigger(row: WorkflowDetailRow, type: string, nodeId: string | undefined) {
   const triggers = triggersOfType(parseJson(row.flow_data), type);
   const index = nodeId === undefined ? 0 : triggers.findIndex((each) => each.nodeId === nodeId);
@@ -112,7 +112,7 @@ async function describeWebhook(
   };
 }
 
-/** A form has the hash of its workflow; all but the first are told apart by their nodes. */
+/** A form has the hash of its workflow; all but the first are distinguished by their nodes. */
 async function describeForm(
   tx: Queryable,
   row: WorkflowDetailRow,
@@ -129,7 +129,7 @@ async function describeForm(
   const former = await listFormerHashes(tx, row.id);
   return {
     url,
-    // Forms run no scripts, so the website says how high it is.
+    // Forms run no scripts, so the website sets the height.
     snippet: `<iframe src="${url}" title="${escapeHtml(title)}" style="width:100%;height:40rem;border:0"></iframe>`,
     origins,
     is_open: reason === null,
@@ -141,7 +141,7 @@ async function describeForm(
   };
 }
 
-/** A chat has the same hash, too; a workflow has one at most. */
+/** A chat has the hash of its workflow, which has at most one. */
 async function describeChat(tx: Queryable, row: WorkflowDetailRow, publicUrl: string): Promise<HostedChat> {
   const urlOf = (hash: string) => `${publicUrl}/api/v1/chat/${hash}`;
   const url = urlOf(row.webhook_hash);

@@ -27,12 +27,12 @@ export function addBulkRoute(app: FastifyInstance, deps: AppDeps): void {
       await db.forOrganisation(organisationId, (tx) => requireFolder(tx, organisationId, folderId));
     }
     const refused: Refused[] = [];
-    // A transaction each: one that is refused doesn't undo the others, and nobody waits for all of them.
+    // A transaction each, so that a refused change doesn't undo the others, and nobody waits for all of them.
     for (const id of ids) {
       try {
         await db.forOrganisation(organisationId, (tx) => apply(tx, call, id, deps));
       } catch (error) {
-        // Not found, archived, no longer valid: it is about this one.
+        // Not found, archived, no longer valid: this concerns only this workflow.
         if (!(error instanceof ApiError) || error.status >= 500) throw error;
         refused.push(present(id, error));
       }
@@ -75,7 +75,7 @@ function tooManyTags(): ApiError {
   return validationError([{ pointer: '/change/add', code: 'too_many', message: fault }]);
 }
 
-/** In its own words where a value is at fault: that the request has an invalid value says nothing about this workflow. */
+/** With the error's own message if a value is at fault: that the request has an invalid value says nothing about this workflow. */
 function present(id: number, { code, explanation, errors = [] }: ApiError): Refused {
   const { key, params = {} } = errors[0]?.message ?? explanation;
   return { id, code, message: inEnglish(explanation), key, params };

@@ -89,7 +89,7 @@ function folderOf(tx: Queryable, { organisation, actor, body }: Create, { config
 }
 
 /**
- * The settings in a body besides the flow. A pasted export starts as a draft, whatever its original status: looking at a schedule must not
+ * The settings in a body besides the flow. A pasted export always starts as a draft: looking at a schedule must not
  * start it.
  */
 function writable(body: Body<'POST /orgs/:org/workflows'>): Omit<NewWorkflow, 'name'> {

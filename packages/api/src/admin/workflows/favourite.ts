@@ -12,7 +12,7 @@ import type { AppDeps } from '../../app-deps.ts';
 import { adminRoute } from '../http/route.ts';
 import { requireWorkflow } from './detail.ts';
 
-/** Marking a workflow for oneself. Nobody else sees it, so that nothing is recorded. */
+/** Marking a workflow as a favourite. Nobody else sees it, so nothing is recorded. */
 export function addFavouriteRoute(app: FastifyInstance, deps: AppDeps): void {
   const { db, config } = deps;
   const limit = config.limits.favourites;

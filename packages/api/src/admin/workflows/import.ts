@@ -10,13 +10,13 @@ import { adminRoute } from '../http/route.ts';
 
 type Imported = ResponseBody<'POST /orgs/:org/import'>;
 
-/** What workflows of other products become. */
+/** Converts workflows of other products. */
 export function importRoutes(app: FastifyInstance, deps: AppDeps): void {
   const { nodes, jsonDepth: depth } = deps.config.limits;
 
   adminRoute(app, deps, 'POST /orgs/:org/import', async ({ body }) => {
     const options = { limits: { nodes, depth }, name: body.name ?? '', isPart: true };
-    // With its parser for JavaScript it is a third of what the service's code takes in memory, and few ask for it.
+    // With its JavaScript parser, it would be a third of the memory of the service's code, and few need it.
     const { importWork } = await import('@millrace/importer');
     const read = await finishInTurns(importWork(body.content as JsonValue, options));
     if ('result' in read) return present(read.result);

@@ -20,7 +20,7 @@ import type { RespondToStart } from './start-response.ts';
 type Execute = { Params: { id: string }; Body: ExecuteBody };
 
 /** The response of every request that starts an execution. */
-export const START_ANSWER = response(
+export const START_RESPONSE = response(
   'Accepted; the execution runs asynchronously.',
   Type.Ref('StartReceipt#'),
   {
@@ -28,7 +28,7 @@ export const START_ANSWER = response(
   },
 );
 
-/** Why a workflow may not be started, besides the problems of every request. */
+/** Why a workflow can't be started, in addition to the problems of every request. */
 export const START_PROBLEMS = [
   'workflow_inactive',
   'workflow_archived',
@@ -59,7 +59,7 @@ export function executeRoute(
       'Draft and active workflows can be started. The execution keeps the saved version it started with. Poll it at `polling_url`, with `?wait=60` for a long poll.',
     tags: ['Executions'],
     body: ExecuteBody,
-    response: { 202: START_ANSWER },
+    response: { 202: START_RESPONSE },
   };
   const options = {
     config: {
@@ -118,7 +118,7 @@ export function executeRoute(
 }
 
 const ID = /^[1-9]\d{0,14}$/;
-/** A look-up older than this, of a request whose body took so long to arrive, is repeated: archiving and pausing act at once. */
+/** An older look-up, of a request whose body took longer to arrive, is repeated: archiving and pausing apply at once. */
 const EARLY_MS = 250;
 
 interface EarlyLookup {
@@ -129,8 +129,8 @@ interface EarlyLookup {
 }
 
 /**
- * Look-ups that begin beside that of the request's key, which saves waiting for the database once more. Requests with an Idempotency-Key look up
- * more, and later.
+ * Look-ups that start in parallel with that of the request's key, which saves a round trip to the database. Requests with an Idempotency-Key
+ * look up more, and later.
  */
 function createEarlyLookups(starter: Starter) {
   const lookups = new WeakMap<FastifyRequest, EarlyLookup>();
@@ -140,17 +140,17 @@ function createEarlyLookups(starter: Starter) {
       if (request.headers['idempotency-key'] !== undefined || !ID.test(id)) return;
       const workflowId = Number(id);
       const found = starter.lookUp(organisationId, workflowId, null);
-      // Whoever takes it learns of its failure; the request may be refused before.
+      // Reported to whoever takes it; the request may be refused before.
       found.catch(() => {});
       lookups.set(request, { organisationId, workflowId, found, at: performance.now() });
     },
-    /** Undefined if there is none, if it is of another workflow, or no longer recent. */
+    /** Undefined if there is none, or if it is for another workflow or too old. */
     take(request: FastifyRequest<Execute>): Promise<StartLookup> | undefined {
       const lookup = lookups.get(request);
       if (lookup === undefined || performance.now() - lookup.at > EARLY_MS) return undefined;
       const isSame =
         lookup.organisationId === principalOf(request).organisationId &&
-        // It differs if the path has an id of the instance that the organisation comes from.
+        // It differs if the path has an id from the instance that the organisation was moved from.
         lookup.workflowId === Number(request.params.id);
       return isSame ? lookup.found : undefined;
     },

@@ -150,7 +150,7 @@ export function parseChildTokens(json: JsonText<ChildTokens> | null): ChildToken
   return json === null ? {} : parseJson(json);
 }
 
-/** The record has what was reported to the node; an execution that it didn't wait for, or stopped waiting for, has ended since. */
+/** The record has what was reported to the node; executions that it didn't wait for, or stopped waiting for, may have ended since. */
 function consumedBy(
   { nodeId, iteration, consumedAiTokens, childAiTokens = 0 }: Exclude<ShownRecord, { status: 'skipped' }>,
   childTokens: ChildTokens,
@@ -160,7 +160,7 @@ function consumedBy(
   return consumedAiTokens + Math.max(0, inAll - childAiTokens);
 }
 
-/** What a node waits for and until when; before another attempt, also the error of the last one. */
+/** What a node waits for and until when; before another attempt, also the last one's error. */
 function presentWait(
   record: Extract<ShownRecord, { status: 'waiting' }>,
 ): Pick<NodeOutput, 'error' | 'waiting'> {

@@ -10,7 +10,7 @@ import { refuseUnended, rerunFromFailedNode, rerunFromStart } from '@millrace/se
 import { findRerunSource } from '@millrace/service/executions/store';
 import type { FastifyInstance } from 'fastify';
 import type { AppDeps } from '../../app-deps.ts';
-import { START_ANSWER } from './execute-route.ts';
+import { START_RESPONSE } from './execute-route.ts';
 import { RerunBody } from './schema.ts';
 import type { RespondToStart } from './start-response.ts';
 
@@ -28,7 +28,7 @@ export function rerunRoute(
     description: 'Creates a new execution with the same input; the old one stays as it is.',
     tags: ['Executions'],
     body: RerunBody,
-    response: { 202: START_ANSWER },
+    response: { 202: START_RESPONSE },
   };
   const options = {
     config: {

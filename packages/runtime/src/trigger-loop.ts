@@ -1,11 +1,11 @@
 import type { Database } from '@millrace/database/database';
 import { createPeriodicTask } from './periodic-task.ts';
 
-/** Rounds of what looks after triggers: one is due after a pause, and whenever the triggers of a workflow were changed. */
-export interface TriggerRounds {
-  /** Aborted when they stop. */
+/** Runs a round of work on triggers after each pause, and whenever a workflow's triggers have changed. */
+export interface TriggerLoop {
+  /** Aborted when the loop stops. */
   readonly stopping: AbortSignal;
-  /** The first round begins at once. @throws DatabaseUnavailableError if the database is currently unavailable */
+  /** Starts the first round at once. @throws DatabaseUnavailableError if the database is currently unavailable */
   start(): Promise<void>;
   /** Makes the next round due now. */
   kick(): void;
@@ -13,7 +13,7 @@ export interface TriggerRounds {
   stop(): Promise<void>;
 }
 
-export interface TriggerRoundsOptions {
+export interface TriggerLoopOptions {
   readonly db: Pick<Database, 'listen'>;
   /** One round. @returns the milliseconds until the next one */
   readonly round: () => Promise<number>;
@@ -24,8 +24,8 @@ export interface TriggerRoundsOptions {
 /** Pause after a round that failed. */
 const RETRY_MS = 1_000;
 
-/** The rounds are idle until they are started. */
-export function createTriggerRounds({ db, round, onFailure }: TriggerRoundsOptions): TriggerRounds {
+/** The loop is idle until it is started. */
+export function createTriggerLoop({ db, round, onFailure }: TriggerLoopOptions): TriggerLoop {
   const stopping = new AbortController();
   let waitMs = 0;
   const task = createPeriodicTask({

@@ -22,7 +22,7 @@ export interface SavedWorkflow {
  * are unchanged keeps its next fire; one that is new, changed or active again starts from now: nothing before that was
  * missed.
  */
-export async function keepSchedules(tx: Queryable, workflow: SavedWorkflow): Promise<void> {
+export async function syncSchedules(tx: Queryable, workflow: SavedWorkflow): Promise<void> {
   const stored = await lockSchedule(tx, workflow.id);
   const defined = definitionsOf(workflow);
   if (defined.length > 0)
@@ -33,7 +33,7 @@ export async function keepSchedules(tx: Queryable, workflow: SavedWorkflow): Pro
   }
 }
 
-/** What can't be read begins afresh. */
+/** An unreadable schedule starts over. */
 function readableIn(stored: StoredSchedule): readonly ScheduledTrigger[] {
   try {
     return readSchedules(stored);
@@ -47,7 +47,7 @@ interface Defined {
   readonly definition: ScheduleDefinition;
 }
 
-/** Empty if the clock doesn't start the workflow. */
+/** Empty if the workflow isn't started by a schedule. */
 function definitionsOf({ status, flowData }: SavedWorkflow): readonly Defined[] {
   if (status !== 'active') return [];
   return parseJson(flowData).nodes.flatMap(({ id, type, data }) => {
@@ -92,7 +92,7 @@ async function follow(
   });
 }
 
-/** What was stored of a trigger. The only one of a workflow stays the same when its node gets another id, and is the first when others join it. */
+/** What was stored of a trigger. A workflow's only one stays the same when its node gets another id, and becomes the first when others are added. */
 function formerOf(
   nodeId: string,
   defined: readonly Defined[],

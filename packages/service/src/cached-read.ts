@@ -2,11 +2,11 @@
 const FRESH_MS = 5_000;
 
 /**
- * What one process knows of something that changes rarely: it is read again, in the background, when it is asked for and more than five seconds old.
- * The first one to ask waits. While it can't be read, the last state is used.
+ * Caches something that changes rarely: when it is requested and more than five seconds old, it is read again in the background. The first
+ * request waits. While it can't be read, the last state is used.
  * @returns a function that returns the last state; null if none could be read yet
  */
-export function readNowAndThen<State>(read: () => Promise<State>): () => Promise<State | null> {
+export function cachedRead<State>(read: () => Promise<State>): () => Promise<State | null> {
   let state: State | null = null;
   let readAtMs = 0;
   let reading: Promise<void> | null = null;
@@ -17,7 +17,7 @@ export function readNowAndThen<State>(read: () => Promise<State>): () => Promise
   }
 
   function refresh(): Promise<void> {
-    // What needs the database finds out itself that it is away.
+    // Callers that need the database will find out themselves that it is unavailable.
     reading ??= readOnce()
       .catch(() => {})
       .finally(() => {

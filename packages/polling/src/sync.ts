@@ -29,7 +29,7 @@ export function isPolling(triggerType: string | null, registry: NodeRegistry): b
  * Syncs a workflow's polling with its saved version and status, in the transaction that saved them. A trigger that polls the same as before
  * continues; one that is new, active again or polls something else begins afresh.
  */
-export async function keepPolling(
+export async function syncPolling(
   tx: Queryable,
   { id, status, flowData }: SavedWorkflow,
   registry: NodeRegistry,
@@ -53,7 +53,7 @@ export async function keepPolling(
 }
 
 /**
- * What is polled, whatever the interval.
+ * What is polled, regardless of the interval.
  * @param place the settings that say from where a trigger receives; null: all of them
  */
 function sourceOf({ type, data }: FlowNode, place: readonly string[] | null): Buffer {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createTriggerRounds } from './trigger-rounds.ts';
+import { createTriggerLoop } from './trigger-loop.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -22,7 +22,7 @@ function start(ends: readonly (number | Error)[]) {
   const failures: unknown[] = [];
   let count = 0;
   let reached: { readonly wanted: number; readonly resolve: () => void } | null = null;
-  const rounds = createTriggerRounds({
+  const loop = createTriggerLoop({
     db,
     async round() {
       const end = ends[count] ?? HOUR_MS;
@@ -38,45 +38,45 @@ function start(ends: readonly (number | Error)[]) {
       reached = { wanted, resolve };
       if (count >= wanted) resolve();
     });
-  return { rounds, heard, failures, untilRound, count: () => count };
+  return { loop, heard, failures, untilRound, count: () => count };
 }
 
 test('the first round begins at once, the next after its pause', async () => {
-  const { rounds, heard, untilRound, count } = start([1]);
-  await rounds.start();
+  const { loop, heard, untilRound, count } = start([1]);
+  await loop.start();
   expect(count()).toBe(1);
   await untilRound(2);
-  await rounds.stop();
+  await loop.stop();
   expect(heard.map(({ channel }) => channel)).toEqual(['millrace_schedules']);
 });
 
 test.each(['changed', 'reconnected'] as const)('a round is due when triggers have %s', async (how) => {
-  const { rounds, heard, untilRound } = start([]);
-  await rounds.start();
+  const { loop, heard, untilRound } = start([]);
+  await loop.start();
   await untilRound(1);
   heard[0]?.[how]();
   await untilRound(2);
-  await rounds.stop();
+  await loop.stop();
 });
 
 test('a failure is reported, and the next round runs all the same', async () => {
-  const { rounds, failures, untilRound } = start([new Error('away')]);
-  await rounds.start();
+  const { loop, failures, untilRound } = start([new Error('away')]);
+  await loop.start();
   await untilRound(1);
-  rounds.kick();
+  loop.kick();
   await untilRound(2);
-  await rounds.stop();
+  await loop.stop();
   expect(failures).toEqual([new Error('away')]);
 });
 
-test('once they stop, none begins, and whoever works learns of it', async () => {
-  const { rounds, count, untilRound } = start([]);
-  await rounds.start();
+test('once stopped, no round begins, and the current one is aborted', async () => {
+  const { loop, count, untilRound } = start([]);
+  await loop.start();
   await untilRound(1);
-  expect(rounds.stopping.aborted).toBe(false);
-  await Promise.all([rounds.stop(), rounds.stop()]);
-  expect(rounds.stopping.aborted).toBe(true);
-  rounds.kick();
-  await rounds.stop();
+  expect(loop.stopping.aborted).toBe(false);
+  await Promise.all([loop.stop(), loop.stop()]);
+  expect(loop.stopping.aborted).toBe(true);
+  loop.kick();
+  await loop.stop();
   expect(count()).toBe(1);
 });

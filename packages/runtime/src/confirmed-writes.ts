@@ -24,7 +24,7 @@ export interface PendingStart {
   readonly keepTrying: () => boolean;
 }
 
-export interface SureWritesOptions {
+export interface ConfirmedWritesOptions {
   /** Checked before a write is retried: retrying is pointless once the worker's lease has expired. */
   readonly isLeaseValid: (workerId: string) => boolean;
   /** Called after every commit with the executions it changed. */
@@ -35,13 +35,13 @@ export interface SureWritesOptions {
 
 /** Maximum rows of one statement, and bytes of JSON in it: PostgreSQL and this process keep all of it in memory. */
 const LIMITS = { maxItems: 500, maxWeight: 1024 * 1024 };
-/** Statements with accepted starts that are under way at one time: with one, process and database would wait for each other in turn. */
+/** Concurrent statements with accepted starts: with one, process and database would wait for each other in turn. */
 const START_LANES = 3;
-/** A statement with so many starts is sent while this process is still busy with those that came along with them. */
+/** A statement with this many starts is sent even while more are arriving in this turn of the event loop. */
 const EAGER_STARTS = 16;
-/** From this size on, a write has a statement to itself, apart from the others: none of them waits until it is sent and stored. */
+/** From this size on, a write has a statement to itself, so that no other waits until it is sent and stored. */
 export const LARGE_BYTES = 64 * 1024;
-/** How often a write may time out by itself while the database stores others. */
+/** How often a write may time out alone while the database stores others. */
 const MAX_TIMEOUTS = 2;
 
 /**
@@ -60,13 +60,13 @@ export class WriteTimeoutError extends Error {
 
 /**
  * Writes that resolve once it is known whether they are stored, even if a reply of the database is lost; false if the lease
- * a write is fenced by has ended. Concurrent ones share statements and commits. Large ones are sent apart, and so is what timed
- * out among the others: it may be to blame, and the others must not wait for it again.
+ * a write is fenced by has ended. Concurrent ones share statements and commits. Large ones are sent alone, and so is each one of a batch
+ * that timed out: it may be to blame, and the others must not wait for it again.
  * @throws WriteTimeoutError
  */
-export function createSureWrites(
+export function createConfirmedWrites(
   db: Database,
-  options: SureWritesOptions,
+  options: ConfirmedWritesOptions,
 ): (write: FencedWrite) => Promise<boolean> {
   const together = coalesce({
     ...LIMITS,
@@ -75,27 +75,27 @@ export function createSureWrites(
     keyOf: (write) => write.executionId,
     isOneItemsFault: isStatementsFault,
   });
-  async function apart(write: FencedWrite, failed: number): Promise<boolean> {
+  async function writeAlone(write: FencedWrite, failed: number): Promise<boolean> {
     const [isStored] = await writeAll(db, db.large, [write], options, failed);
     return isStored === true;
   }
   return async (write) => {
-    if (weightOfWrite(write) >= LARGE_BYTES) return apart(write, 0);
+    if (weightOfWrite(write) >= LARGE_BYTES) return writeAlone(write, 0);
     try {
       return await together(write);
     } catch (error) {
       if (!isTimeout(error) || !options.isLeaseValid(write.workerId)) throw error;
-      return apart(write, 1);
+      return writeAlone(write, 1);
     }
   };
 }
 
 /**
  * The same for accepted starts. `stored` is false if the row's idempotency key was already used (or its id, which never
- * happens to reserved ids), or if its rate would hold it for longer than the given time. A start is rejected with DatabaseUnavailableError if it was given up; whether it was stored is
- * then unknown.
+ * happens to reserved ids), or if its rate would hold it for longer than the given time. A start that was given up is rejected with
+ * DatabaseUnavailableError; whether it was stored is then unknown.
  */
-export function createSureStarts(
+export function createConfirmedStarts(
   db: Database,
   maxRateWaitMs: number,
 ): (start: PendingStart) => Promise<Started> {
@@ -109,7 +109,7 @@ export function createSureStarts(
       isOneItemsFault: isStatementsFault,
     });
   const together = startWith(insertBy(db));
-  // Apart from the others, which must not wait for the locks of these.
+  // Separate from the others, which must not wait for the locks of these.
   const heldTogether = startWith((rows) => db.transaction((tx) => storeStarts(tx, rows, maxRateWaitMs)));
   return async (start) => {
     if (start.row.hold !== null) return heldTogether(start);
@@ -129,7 +129,7 @@ function insertBy(writer: Queryable): InsertStarts {
 export interface JointStarts {
   /** Of one organisation, and queued. */
   readonly rows: readonly StartRow[];
-  /** A start that its rate would hold for longer is refused, and with it all of them. */
+  /** If its rate would hold one of them for longer, all of them are refused. */
   readonly maxRateWaitMs: number;
   /** Is part of the transaction; false rolls it back. */
   readonly within: (tx: Queryable) => Promise<boolean>;
@@ -188,7 +188,7 @@ function byKey(a: StartRow, b: StartRow): number {
   return keyOfA < keyOfB ? -1 : 1;
 }
 
-/** One statement carries all rows unless their inputs are too large for that. */
+/** All rows in one statement, unless their inputs are too large for that. */
 function splitByWeight(rows: readonly StartRow[]): StartRow[][] {
   const parts: StartRow[][] = [];
   let weight = Number.POSITIVE_INFINITY;
@@ -220,7 +220,7 @@ async function writeAll(
   db: Database,
   writer: Queryable,
   batch: readonly FencedWrite[],
-  { isLeaseValid, onStored, onFollowUps }: SureWritesOptions,
+  { isLeaseValid, onStored, onFollowUps }: ConfirmedWritesOptions,
   failed = 0,
 ): Promise<boolean[]> {
   const outcomes = new Map<FencedWrite, boolean>();
@@ -252,7 +252,7 @@ async function writeAll(
     } catch (error) {
       if (!isUnknownOutcome(error) || !batch.some(({ workerId }) => isLeaseValid(workerId))) throw error;
       if (isTimeout(error)) {
-        // The lease is valid, so the database has stored heartbeats in the meantime: it isn't away.
+        // The lease is valid, so the database has stored heartbeats in the meantime: it is available.
         timeouts += 1;
         if (writer === db) throw error;
         if (timeouts === MAX_TIMEOUTS) throw new WriteTimeoutError(batch.reduce(addWeight, 0), error);
