@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import { findUnsupportedCharacters, type JsonValue } from '@millrace/engine';
 import { ApiError, unavailable } from '@millrace/errors/errors';
 import { createAuthenticator } from '@millrace/http/auth';
@@ -48,7 +49,8 @@ export function addRequestHooks(app: FastifyInstance, deps: AppDeps, pages: Admi
   addEntryChecks(app, deps, urgent, pages);
   // Callbacks rather than promises where nothing is awaited: a promise for each hook of each request is a large part of the cost of a start.
   app.addHook('preValidation', (request, _reply, done) => {
-    request.bodyRoom?.arrived();
+    // A stream is only beginning to arrive.
+    if (!(request.body instanceof Readable)) request.bodyRoom?.arrived();
     const { emptyBodyIsObject, idempotent } = request.routeOptions.config;
     if (emptyBodyIsObject === true && request.body === undefined) request.body = {};
     if (idempotent === true && request.headers['idempotency-key'] !== undefined) {

@@ -17,11 +17,13 @@ export type TableForm =
       readonly header: boolean;
     }
   /** A JSON value in each line. */
-  | { readonly format: 'jsonl'; readonly encoding: FileEncoding };
+  | { readonly format: 'jsonl'; readonly encoding: FileEncoding }
+  /** The events of a calendar (RFC 5545). */
+  | { readonly format: 'ical'; readonly encoding: FileEncoding };
 
 /** How rows become a file. */
 export interface NewTable {
-  readonly format: 'csv' | 'xlsx' | 'jsonl' | 'json';
+  readonly format: 'csv' | 'xlsx' | 'jsonl' | 'json' | 'ical';
   readonly name: string;
   readonly type: string;
   /** Empty: the members of the first rows. */

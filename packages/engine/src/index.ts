@@ -74,7 +74,7 @@ export {
   TooManyStepsError,
   type Work,
 } from '@millrace/values/work';
-export { inZone, isNamedZone, type ZonedTime } from '@millrace/values/zoned-time';
+export { inZone, isNamedZone, momentAt, parseMoment, type ZonedTime } from '@millrace/values/zoned-time';
 export * from './ai-service.ts';
 export { isTurnOfOldest, PRIORITIES, type Priority, USUAL_PRIORITY } from './claim-order.ts';
 export {

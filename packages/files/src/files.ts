@@ -9,6 +9,7 @@ import type { ByteRange, FileStore } from './file-store.ts';
 import type { FileSettings } from './settings.ts';
 import {
   abandonFile,
+  expireFiles,
   type FileRow,
   findFile,
   finishFile,
@@ -55,6 +56,8 @@ export interface Files {
   listOf(organisationId: number, executionId: number, ids: readonly string[]): Promise<FileRow[]>;
   /** @throws FileError `file_missing`, `file_store_unavailable` */
   open(file: FileRow, range?: ByteRange): Promise<Readable>;
+  /** Leaves uploads to the next sweep, apart from those that an execution uses. */
+  discard(organisationId: number, ids: readonly string[]): Promise<void>;
   /** Of these ids, those of no file that the organisation has. */
   listUnknown(organisationId: number, ids: readonly string[]): Promise<string[]>;
 }
@@ -83,6 +86,10 @@ export function createFiles(deps: FilesDeps): Files {
     listOf: (organisationId, executionId, ids) =>
       db.forOrganisation(organisationId, (tx) => listFilesOf(tx, organisationId, executionId, ids)),
     open: (file, range) => store.read(file.id, file.size, range),
+    async discard(organisationId, ids) {
+      if (ids.length > 0)
+        await db.forOrganisation(organisationId, (tx) => expireFiles(tx, organisationId, ids));
+    },
     async listUnknown(organisationId, ids) {
       const known = await db.forOrganisation(organisationId, (tx) => listKnownFiles(tx, organisationId, ids));
       const rest = new Set(ids);

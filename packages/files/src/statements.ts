@@ -99,6 +99,19 @@ export async function abandonFile(db: Queryable, id: string): Promise<boolean> {
   return rows.length === 1;
 }
 
+/** The sweep looks at these uploads next, and deletes those that nobody uses. */
+export async function expireFiles(
+  tx: Queryable,
+  organisationId: number,
+  ids: readonly string[],
+): Promise<void> {
+  await tx.query(
+    `UPDATE files SET sweep_at = now()
+     WHERE id = ANY ($2::uuid[]) AND organisation_id = $1 AND state = 'stored' AND sweep_at > now()`,
+    [organisationId, ids],
+  );
+}
+
 /** A file of the organisation; undefined if it has none with this id. */
 export async function findFile(
   db: Queryable,

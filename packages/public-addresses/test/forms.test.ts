@@ -373,4 +373,25 @@ describe('pages and files', () => {
     expect((await submit(url, made, second)).status).toBe(422);
     expect(await executionsOf(id)).toEqual([]);
   });
+
+  test('a file is stored once its submission is taken, and not before', async () => {
+    const count = async () => {
+      const [row] = await service.database.db.query<{ n: number }>(
+        "SELECT count(*)::integer AS n FROM files WHERE state <> 'deleting' AND (sweep_at IS NULL OR sweep_at > now())",
+      );
+      return row?.n ?? 0;
+    };
+    const { id, url } = await createForm({ ...APPLICATION, submissions_per_minute: 2 });
+    const second = await submit(url, { 'Your name': 'Ada' }, await read(url));
+    const before = await count();
+    const data = new FormData();
+    data.append('cv', new File(['%PDF'], 'cv.pdf', { type: 'application/pdf' }));
+    data.append('other', new File(['%PDF'], 'other.pdf', { type: 'application/pdf' }));
+    expect((await submit(url, data, second)).status).toBe(422);
+    expect(await count()).toBe(before);
+    const sent = () => submit(url, papers(new File(['%PDF'], 'cv.pdf', { type: 'application/pdf' })), second);
+    expect([(await sent()).status, (await sent()).status, (await sent()).status]).toEqual([303, 303, 429]);
+    expect(await executionsOf(id)).toHaveLength(1);
+    expect(await count()).toBe(before + 1);
+  });
 });

@@ -1,7 +1,13 @@
 import { createHmac, generateKeyPairSync, sign } from 'node:crypto';
 import type { JsonObject } from '@millrace/engine';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { githubHeaders, startWebhookWorld, type WebhookWorld } from './webhooks-world.ts';
+import {
+  callWebhook,
+  githubHeaders,
+  startWebhookWorld,
+  type WebhookCall,
+  type WebhookWorld,
+} from './webhooks-world.ts';
 
 let world: WebhookWorld;
 beforeAll(async () => {
@@ -9,25 +15,8 @@ beforeAll(async () => {
 });
 afterAll(() => world.service.stop());
 
-/** A call by any method, of what follows the hash. */
-async function callBy(
-  method: string,
-  hash: string,
-  {
-    rest = '',
-    body,
-    headers = {},
-  }: { rest?: string; body?: string | FormData; headers?: { readonly [name: string]: string } } = {},
-) {
-  const response = await fetch(`${world.service.url}/api/v1/webhooks/${hash}${rest}`, {
-    method,
-    headers,
-    ...(body === undefined ? {} : { body }),
-  });
-  const text = await response.text();
-  const json = text.startsWith('{') ? (JSON.parse(text) as JsonObject) : {};
-  return { status: response.status, headers: response.headers, text, json };
-}
+const callBy = (method: string, hash: string, call: WebhookCall = {}) =>
+  callWebhook(world.service.url, method, hash, call);
 
 const ended = (json: { readonly [member: string]: unknown }) =>
   world.service.finished(Number(json.execution_id));
@@ -239,75 +228,6 @@ describe('bodies', () => {
       body: new Uint8Array([0xff]),
     });
     expect([response.status, await response.json()]).toMatchObject([400, { code: 'invalid_body' }]);
-  });
-});
-
-describe('files', () => {
-  const reading = {
-    nodes: [{ id: 'read', type: 'file.read', config: { file: '{{trigger.data.sheet}}' } }],
-    edges: [{ source: 'start', target: 'read' }],
-  };
-  const form = (files: number, content = 'id\n17\n'): FormData => {
-    const data = new FormData();
-    data.append('note', 'Hello');
-    for (let index = 0; index < files; index += 1) {
-      data.append('sheet', new File([content], '../or\u202eders.csv', { type: 'text/csv' }));
-    }
-    return data;
-  };
-  const countFiles = async () => {
-    const [row] = await world.service.database.db.query<{ n: number }>(
-      'SELECT count(*)::integer AS n FROM files',
-    );
-    return row?.n;
-  };
-
-  test('of a form are read by the execution that the call starts, and by no other', async () => {
-    const { hash } = await world.createWebhook({ body: 'files' }, reading);
-    const first = await ended((await callBy('POST', hash, { body: form(1) })).json);
-    const sheet = { name: 'orders.csv', type: 'text/csv', size: 6 };
-    expect(first).toMatchObject({
-      status: 'completed',
-      input_data: { note: 'Hello', sheet },
-      node_outputs: { read: { output: { rows: [{ id: '17' }] } } },
-    });
-    const body = JSON.stringify({ sheet: (first.input_data as JsonObject).sheet });
-    const headers = { 'content-type': 'application/json' };
-    expect(await ended((await callBy('POST', hash, { body, headers })).json)).toMatchObject({
-      status: 'failed',
-      error: { code: 'file_not_found' },
-    });
-  });
-
-  test('are also bodies of any other type', async () => {
-    const { hash } = await world.createWebhook({ body: 'files', methods: ['PUT'] });
-    const call = (body: string, type: string) =>
-      callBy('PUT', hash, { body, headers: { 'content-type': type } });
-    expect(await ended((await call('%PDF', 'application/pdf')).json)).toMatchObject({
-      input_data: { name: 'file', type: 'application/pdf', size: 4 },
-    });
-    expect(await ended((await call('{"a":1}', 'application/json')).json)).toMatchObject({
-      input_data: { a: 1 },
-    });
-    // As browsers send it; fetch leaves the name out.
-    const unchosen = '--x\r\nContent-Disposition: form-data; name="sheet"; filename=""\r\n\r\n\r\n--x--\r\n';
-    const answer = await call(unchosen, 'multipart/form-data; boundary=x');
-    expect(await ended(answer.json)).toMatchObject({ input_data: { sheet: null } });
-  });
-
-  test('are stored for calls that may start something only, and not too many', async () => {
-    const credential_id = await world.createSecret('s');
-    const before = await countFiles();
-    const signed = await world.createWebhook({
-      body: 'files',
-      signature: { preset: 'github', credential_id },
-    });
-    const answer = await callBy('POST', signed.hash, { body: form(1) });
-    expect([answer.status, answer.json.code]).toEqual([401, 'invalid_signature']);
-    const { hash } = await world.createWebhook({ body: 'files' });
-    const many = await callBy('POST', hash, { body: form(21) });
-    expect([many.status, many.json.code]).toEqual([400, 'invalid_body']);
-    expect(await countFiles()).toBe(before);
   });
 });
 

@@ -102,3 +102,28 @@ export async function startWebhookWorld(overrides: WorkingOverrides = {}): Promi
 export function githubHeaders(secret: string, body: string): { 'x-hub-signature-256': string } {
   return { 'x-hub-signature-256': `sha256=${createHmac('sha256', secret).update(body).digest('hex')}` };
 }
+
+/** What is sent to a webhook. */
+export interface WebhookCall {
+  /** What follows the hash. */
+  readonly rest?: string;
+  readonly body?: string | FormData;
+  readonly headers?: { readonly [name: string]: string };
+}
+
+/** A call by any method. */
+export async function callWebhook(
+  serviceUrl: string,
+  method: string,
+  hash: string,
+  { rest = '', body, headers = {} }: WebhookCall = {},
+) {
+  const response = await fetch(`${serviceUrl}/api/v1/webhooks/${hash}${rest}`, {
+    method,
+    headers,
+    ...(body === undefined ? {} : { body }),
+  });
+  const text = await response.text();
+  const json = text.startsWith('{') ? (JSON.parse(text) as JsonObject) : {};
+  return { status: response.status, headers: response.headers, text, json };
+}

@@ -55,7 +55,7 @@ export const encodingProperty = (when: object) =>
     { default: 'auto', 'x-when': when },
   );
 
-export type ReadFormat = 'text' | 'json' | 'jsonl' | 'csv' | 'xlsx';
+export type ReadFormat = 'text' | 'json' | 'jsonl' | 'csv' | 'xlsx' | 'ical';
 
 /** The format that a file's name or type stands for; text if neither does. */
 export function formatOf({ name, type }: { readonly name: string; readonly type: string }): ReadFormat {
@@ -71,6 +71,8 @@ export function formatOf({ name, type }: { readonly name: string; readonly type:
     case 'jsonl':
     case 'ndjson':
       return 'jsonl';
+    case 'ics':
+      return 'ical';
     default:
       return formatOfType(type);
   }
@@ -80,6 +82,7 @@ function formatOfType(type: string): ReadFormat {
   if (/^text\/(?:csv|tab-separated-values)\b/.test(type)) return 'csv';
   if (/spreadsheetml\.sheet|ms-excel/.test(type)) return 'xlsx';
   if (/ndjson|jsonl/.test(type)) return 'jsonl';
+  if (/^text\/calendar\b/.test(type)) return 'ical';
   return /^application\/(?:[\w.-]+\+)?json\b/.test(type) ? 'json' : 'text';
 }
 
@@ -91,6 +94,7 @@ export function usualForm(format: ReadFormat): TableForm | null {
     case 'xlsx':
       return { format, sheet: '', header: true };
     case 'jsonl':
+    case 'ical':
       return { format, encoding: 'auto' };
     default:
       return null;

@@ -15,7 +15,7 @@ import {
 } from '../files/config.ts';
 import { workOn } from '../files/work-on.ts';
 
-const TABLES = ['auto', 'csv', 'xlsx', 'jsonl'];
+const TABLES = ['auto', 'csv', 'xlsx', 'jsonl', 'ical'];
 const WHEN_TABLE = { format: TABLES };
 
 const properties = {
@@ -28,6 +28,7 @@ const properties = {
       csv: 'CSV',
       xlsx: 'Excel (XLSX)',
       jsonl: 'JSON Lines',
+      ical: 'Calendar (iCalendar)',
       json: 'JSON',
       text: 'Text',
       base64: 'Base64',
@@ -82,7 +83,7 @@ const properties = {
     { format: ['auto', 'csv'] },
     'Automatic',
   ),
-  encoding: encodingProperty({ format: ['auto', 'csv', 'jsonl', 'json', 'text'] }),
+  encoding: encodingProperty({ format: ['auto', 'csv', 'jsonl', 'ical', 'json', 'text'] }),
   timeout_ms: fileTimeoutProperty,
 };
 
@@ -92,7 +93,7 @@ export const fileRead = checkedNode({
   type: 'file.read',
   title: 'Read file',
   description:
-    'Reads the content of a file: rows of CSV, Excel and JSON Lines, a JSON value, or text. Cells of CSV are text; in Excel, numbers and booleans stay what they are, dates become ISO 8601, and formulas their last result. The output is {rows, count, has_more}, {data} or {text}; batches are {files, count}.',
+    'Reads the content of a file: rows of CSV, Excel and JSON Lines, events of a calendar, a JSON value, or text. Cells of CSV are text; in Excel, numbers and booleans stay what they are, dates become ISO 8601, and formulas their last result. Each event is a row with summary, start, end and more; recurring ones stay one row. The output is {rows, count, has_more}, {data} or {text}; batches are {files, count}.',
   icon: 'file-input',
   kind: 'effect',
   properties,
@@ -115,6 +116,9 @@ export const fileRead = checkedNode({
     'import',
     'extract from file',
     'shift_jis',
+    'ics',
+    'ical',
+    'calendar',
   ],
   examples: [
     {
@@ -174,6 +178,7 @@ function formFor({ header, sheet, delimiter, encoding }: Config, format: ReadFor
     case 'xlsx':
       return { ...form, header, sheet };
     case 'jsonl':
+    case 'ical':
       return { ...form, encoding };
     default:
       return null;

@@ -28,18 +28,19 @@ import {
 import { openFiles } from '../files/open-files.ts';
 import { workOn } from '../files/work-on.ts';
 
-const WHEN_TABLE = { format: ['csv', 'xlsx', 'jsonl', 'json'] };
+const WHEN_TABLE = { format: ['csv', 'xlsx', 'jsonl', 'json', 'ical'] };
 const WHEN_COLUMNS = { format: ['csv', 'xlsx'] };
 const WHEN_CSV = { format: ['csv'] };
 
 const properties = {
   format: choice(
     'Format',
-    'Text also makes HTML, Markdown, XML or a calendar: the name says what it is. JSON writes any value. Base64 makes any file of its bytes, written in base64.',
+    'Text also makes HTML, Markdown or XML: the name says what it is. Calendar makes events of rows with start and, if wanted, end, summary, location, description, attendees and more, as reading gives them. JSON writes any value. Base64 makes any file of its bytes, written in base64.',
     {
       csv: 'CSV',
       xlsx: 'Excel (XLSX)',
       jsonl: 'JSON Lines',
+      ical: 'Calendar (iCalendar)',
       json: 'JSON',
       text: 'Text',
       base64: 'Base64',
@@ -62,7 +63,7 @@ const properties = {
   files: Type.Unsafe<JsonValue>({
     title: 'Files',
     description:
-      'A list of files with further rows, which are added in this order: JSON Lines, CSV or Excel. Use it to join what a loop has written.',
+      'A list of files with further rows, which are added in this order: JSON Lines, CSV, Excel or calendars. Use it to join what a loop has written.',
     default: [],
     'x-when': WHEN_TABLE,
   }),
@@ -112,7 +113,7 @@ export const fileWrite = checkedNode({
   type: 'file.write',
   title: 'Write file',
   description:
-    'Makes a file: CSV, Excel or JSON from rows, or text. It belongs to the execution, and is deleted with it. The output is {file}, and for rows also {count}.',
+    'Makes a file: CSV, Excel or JSON from rows, a calendar from events, or text. It belongs to the execution, and is deleted with it. The output is {file}, and for rows also {count}.',
   icon: 'file-output',
   kind: 'effect',
   properties,
@@ -128,7 +129,19 @@ export const fileWrite = checkedNode({
       { title: 'Limits', fields: ['timeout_ms'] },
     ],
   },
-  synonyms: ['csv', 'excel', 'xlsx', 'spreadsheet', 'export', 'report', 'convert to file', 'attachment'],
+  synonyms: [
+    'csv',
+    'excel',
+    'xlsx',
+    'spreadsheet',
+    'export',
+    'report',
+    'convert to file',
+    'attachment',
+    'ics',
+    'ical',
+    'invitation',
+  ],
   examples: [
     {
       title: 'A report for a spreadsheet',
@@ -185,8 +198,10 @@ export const fileWrite = checkedNode({
   },
 });
 
+const EXTENSIONS: { readonly [format: string]: string } = { text: 'txt', base64: 'bin', ical: 'ics' };
+
 function describeFile(config: Config): { readonly name: string; readonly type: string } {
-  const extension = config.format === 'text' ? 'txt' : config.format === 'base64' ? 'bin' : config.format;
+  const extension = EXTENSIONS[config.format] ?? config.format;
   const given = config.name.trim();
   const name = mediaTypeOf(given) === undefined ? `${given}.${extension}` : given;
   return { name, type: mediaTypeOf(name) ?? 'application/octet-stream' };

@@ -34,6 +34,10 @@ export async function openRows(host: Host, input: number, form: TableForm): Prom
     }
     case 'jsonl':
       return { columns: null, rows: readJsonLines(decodedText(host, input, form.encoding)) };
+    case 'ical': {
+      const { readEvents } = await import('./ical-reader.ts');
+      return { columns: null, rows: readEvents(decodedText(host, input, form.encoding)) };
+    }
   }
 }
 

@@ -11,6 +11,7 @@ import {
 import { message } from '@millrace/messages';
 import { DocumentFault } from '../documents/fault.ts';
 import type { Host } from './host.ts';
+import { writeCalendar } from './ical-writer.ts';
 import { csvLine, type OutCell, outCell } from './out-cells.ts';
 import { openRows } from './rows.ts';
 import { writeXlsx } from './xlsx-writer.ts';
@@ -69,6 +70,9 @@ async function* encoded(
       return;
     case 'xlsx':
       yield* writeXlsx(cellsOf(rows, table), table.sheet);
+      return;
+    case 'ical':
+      yield* writeCalendar(rows, new Date());
   }
 }
 

@@ -1,10 +1,11 @@
 import { type FileValue, isJsonObject, type JsonValue } from '@millrace/engine';
 import type { Files } from '@millrace/files/files';
+import type { ArrivingFile } from '@millrace/http/parts';
 import { message } from '@millrace/messages';
 import type { StartableWorkflow } from '@millrace/runtime/start-row';
 import { type ChatOptions, isAccepted } from '@millrace/triggers';
 import type { FastifyRequest } from 'fastify';
-import { type ArrivedFile, readWebhookBody } from '../webhooks/body.ts';
+import { readWebhookBody } from '../webhooks/body.ts';
 import { keeperOf } from '../webhooks/keep-files.ts';
 import { ChatRefusal } from './refusal.ts';
 
@@ -45,7 +46,7 @@ export async function readMessageWithFiles(
 ): Promise<SentMessage> {
   const { files_per_message: most, files_accept: accept, files_mb: mib } = options;
   if (most === 0) throw new ChatRefusal(422, message('chat.not_a_message'));
-  const arrived: ArrivedFile[] = [];
+  const arrived: ArrivingFile[] = [];
   // Stored only once all are known to be wanted.
   const body = await readWebhookBody(request, 'files', config, async (file) => {
     arrived.push(file);
@@ -57,7 +58,7 @@ export async function readMessageWithFiles(
   const unfit = arrived.find((file) => !isAccepted(accept, file));
   if (unfit !== undefined)
     throw new ChatRefusal(422, message('chat.wrong_file', { name: unfit.name, accept }));
-  if (arrived.reduce((sum, { bytes }) => sum + bytes.byteLength, 0) > mib * MIB)
+  if (arrived.reduce((sum, { declaredBytes }) => sum + (declaredBytes ?? 0), 0) > mib * MIB)
     throw new ChatRefusal(413, message('chat.files_too_large', { mib }));
   const kept: FileValue[] = [];
   const keep = keeperOf(files, workflow, kept);

@@ -19,7 +19,7 @@ import { busyForSeconds, logDefect, setHeaders } from '../pages/refusals.ts';
 import { keepBodies, readWebhookBody } from '../webhooks/body.ts';
 import { capture } from '../webhooks/capture.ts';
 import { startEvent } from '../webhooks/deliver.ts';
-import { keeperOf } from '../webhooks/keep-files.ts';
+import { discardKept, keeperOf } from '../webhooks/keep-files.ts';
 import { createForms } from './form-of.ts';
 import {
   BACK_INPUT,
@@ -30,6 +30,7 @@ import {
   TOKEN_INPUT,
   TRAP_INPUT,
 } from './form-page.ts';
+import { createHeldFiles, type HeldFiles } from './held-files.ts';
 
 const TOKEN = /^[A-Za-z0-9_-]{22}$/;
 /** With the files of its last page, which are held in memory until they are stored. */
@@ -104,8 +105,8 @@ function addForms(app: FastifyInstance, deps: AddressDeps, starter: Starter): vo
     reply: FastifyReply,
   ): Promise<FastifyReply> {
     const { options, workflow } = form;
-    const kept: FileValue[] = [];
-    const given = await readSubmission(request, deps, form, kept);
+    const held = createHeldFiles();
+    const given = await readSubmission(request, deps, form, held);
     const entered = enteredOf(given);
     const pages = pagesOf(options.fields);
     const page = Math.min(
@@ -138,10 +139,18 @@ function addForms(app: FastifyInstance, deps: AddressDeps, starter: Starter): vo
       reply.header('retry-after', String(decision.resetSeconds));
       return show(request, reply, 429, options, { entered, token, page, problem });
     }
-    const values: JsonObject = Object.assign(Object.create(null), ...read.map((each) => each.values));
+    const submitted: JsonObject = Object.assign(Object.create(null), ...read.map((each) => each.values));
+    const kept: FileValue[] = [];
     try {
-      await start(form, request, { token, values, files: kept.map(({ $file }) => $file) });
+      const values = await held.keep(submitted, keeperOf(deps.files, workflow, kept));
+      const isFirst = await start(form, request, {
+        token,
+        values,
+        files: kept.map(({ $file }) => $file),
+      });
+      if (!isFirst) await discardKept(deps.files, workflow, kept, request.log);
     } catch (error) {
+      await discardKept(deps.files, workflow, kept, request.log);
       const refused = toApiError(error, request);
       if (refused.status === 500) throw error;
       setHeaders(reply, refused);
@@ -155,12 +164,12 @@ function addForms(app: FastifyInstance, deps: AddressDeps, starter: Starter): vo
     return sendThere(request, reply, options);
   }
 
-  /** Stores the start before it returns. */
+  /** Stores the start before it returns. @returns false if the same submission came before */
   async function start(
     { found, workflow, compiled, nodeId }: OpenForm,
     request: FastifyRequest,
     submitted: { readonly token: string; readonly values: JsonObject; readonly files: readonly string[] },
-  ): Promise<void> {
+  ): Promise<boolean> {
     if (found.isPaused) throw organisationPaused();
     const { token, values, files } = submitted;
     const { executionId, now: acceptedAt } = found;
@@ -182,14 +191,15 @@ function addForms(app: FastifyInstance, deps: AddressDeps, starter: Starter): vo
     if (found.isListening === true && started.isFirst) {
       await capture(deps.db, request, workflow, { executionId, data: order.input, isRepeat: false });
     }
+    return started.isFirst;
   }
 
   /** @throws ApiError for a body that no form sends */
   async function readSubmission(
     request: FastifyRequest,
-    { config: settings, files }: AddressDeps,
-    { options, workflow }: OpenForm,
-    kept: FileValue[],
+    { config: settings }: AddressDeps,
+    { options }: OpenForm,
+    held: HeldFiles,
   ): Promise<JsonObject> {
     const type = request.headers['content-type']?.split(';', 1)[0]?.trim().toLowerCase();
     if (type !== 'application/x-www-form-urlencoded' && type !== 'multipart/form-data')
@@ -199,7 +209,7 @@ function addForms(app: FastifyInstance, deps: AddressDeps, starter: Starter): vo
       request,
       'files',
       settings,
-      hasFiles ? keeperOf(files, workflow, kept) : null,
+      hasFiles ? (file) => held.hold(file) : null,
     );
     request.rawBody = null;
     return isJsonObject(given) ? given : {};

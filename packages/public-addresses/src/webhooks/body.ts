@@ -3,6 +3,7 @@ import { type JsonValue, setOwn } from '@millrace/engine';
 import { ApiError } from '@millrace/errors/errors';
 import { fileName, mediaType } from '@millrace/files/names';
 import { isJsonType, readJsonBody, refuseOtherCharsets } from '@millrace/http/body';
+import type { ArrivingFile } from '@millrace/http/parts';
 import { message } from '@millrace/messages';
 import type { WebhookOptions } from '@millrace/triggers';
 import { errorCodes, type FastifyInstance, type FastifyRequest } from 'fastify';
@@ -19,22 +20,28 @@ export function keepBodies(app: FastifyInstance): void {
 const FORM = 'application/x-www-form-urlencoded';
 const MULTIPART = 'multipart/form-data';
 /** Each takes memory beyond its bytes. */
-const MAX_PARTS = 1_000;
+export const MAX_PARTS = 1_000;
 /** Of a form in one line, which is read at a stretch: a mebibyte of empty fields takes a third of a second. */
 const MAX_FIELDS = 10_000;
 
 /** Of one call: each is stored by statements of its own. */
-const MAX_FILES = 20;
+export const MAX_FILES = 20;
 
-/** A file that came with a call. */
-export interface ArrivedFile {
-  readonly name: string;
-  readonly type: string;
-  readonly bytes: Uint8Array;
+/** Takes a file that comes with a call. @returns what stands for it in the call's data */
+export type KeepFile = (file: ArrivingFile) => Promise<JsonValue>;
+
+/** A media type without its parameters, in lower case. */
+export function typeOf(contentType: string | undefined): string | undefined {
+  return contentType?.split(';', 1)[0]?.trim().toLowerCase();
 }
 
-/** Takes a file that came with a call. @returns what stands for it in the call's data */
-export type KeepFile = (file: ArrivedFile) => Promise<JsonValue>;
+export function isForm(type: string | undefined): boolean {
+  return type === FORM;
+}
+
+export function isMultipart(type: string | undefined): boolean {
+  return type === MULTIPART;
+}
 
 /**
  * The data of a call. No body counts as `{}`.
@@ -51,14 +58,22 @@ export async function readWebhookBody(
   const contentType = request.headers['content-type'];
   if (mode === 'raw') return readText(bytes, contentType);
   if (bytes.length === 0) return {};
-  const type = contentType?.split(';', 1)[0]?.trim().toLowerCase();
+  const type = typeOf(contentType);
   if (type === undefined || (isJsonType(type) && !(mode !== 'json' && type === 'text/plain')))
     return orEmpty(readJsonBody(request, bytes, limits.jsonDepth));
   if (type === FORM) return parseForm(bytes);
   if (mode === 'json') throw new errorCodes.FST_ERR_CTP_INVALID_MEDIA_TYPE(contentType);
   if (type === MULTIPART) return parseMultipart(bytes, contentType ?? '', keepFile);
   if (keepFile === null) return readText(bytes, contentType);
-  return keepFile({ name: fileName(undefined), type: mediaType(contentType), bytes });
+  return keepFile(arrived({ name: fileName(undefined), type: mediaType(contentType) }, bytes));
+}
+
+/** A file that is held already. */
+function arrived(file: Pick<ArrivingFile, 'name' | 'type'>, bytes: Uint8Array): ArrivingFile {
+  async function* source(): AsyncGenerator<Uint8Array> {
+    yield bytes;
+  }
+  return { ...file, declaredBytes: bytes.byteLength, source: source() };
 }
 
 /** A blank body counts as `{}`; null is a value. */
@@ -81,7 +96,8 @@ function parseForm(bytes: Buffer): JsonValue {
   return toFields(new URLSearchParams(bytes.toString('utf8')));
 }
 
-function toFields(pairs: Iterable<readonly [string, JsonValue]>): JsonValue {
+/** Fields as an object; a repeated name has the list of its values. */
+export function toFields(pairs: Iterable<readonly [string, JsonValue]>): JsonValue {
   const fields: { [name: string]: JsonValue } = {};
   for (const [name, values] of Map.groupBy(pairs, ([each]) => each)) {
     const given = values.map(([, value]) => value);
@@ -141,7 +157,7 @@ function isUnchosen({ name, size }: File): boolean {
 
 async function kept(file: File, keepFile: KeepFile): Promise<JsonValue> {
   const bytes = new Uint8Array(await file.arrayBuffer());
-  return keepFile({ name: fileName(file.name), type: mediaType(file.type), bytes });
+  return keepFile(arrived({ name: fileName(file.name), type: mediaType(file.type) }, bytes));
 }
 
 function about({ name, type, size }: File): JsonValue {

@@ -19,17 +19,19 @@ import {
   keptRequest,
   matchPath,
   type ReceivedRequest,
+  readsBody,
 } from '@millrace/triggers';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import type { AddressDeps } from '../deps.ts';
-import { keepBodies, readWebhookBody } from './body.ts';
+import { keepOrLeaveBodies, readArriving, readRest, refuseUnread, unreadBody } from './arriving.ts';
+import { readWebhookBody } from './body.ts';
 import { type Reached, respondingNodes, waitForResponse } from './by-node.ts';
 import { capture } from './capture.ts';
 import { sendChallenge } from './challenge.ts';
 import { eventOf, type StartedCall, startEvent } from './deliver.ts';
 import { checkAddress, checkCall, createGuards, type Guard, type Reachable } from './guard.ts';
-import { keeperOf } from './keep-files.ts';
+import { discardKept, keeperOf } from './keep-files.ts';
 import { readPatiently } from './patient.ts';
 import { respondFromNode, respondWithResult } from './respond.ts';
 import { WaitingCallers } from './waiting-callers.ts';
@@ -53,7 +55,7 @@ export function webhookRoutes(app: FastifyInstance, deps: AddressDeps, starter: 
   app.addSchema(WebhookReceipt);
   // In its own scope, because no other endpoint accepts other types of bodies.
   app.register(async (scope) => {
-    keepBodies(scope);
+    keepOrLeaveBodies(scope);
     addReceive(scope, deps, starter);
   });
 }
@@ -116,10 +118,20 @@ function addReceive(app: FastifyInstance, deps: AddressDeps, starter: Starter): 
   }
 
   async function receive(request: FastifyRequest<Call>, reply: FastifyReply): Promise<FastifyReply> {
+    try {
+      return await take(request, reply);
+    } catch (error) {
+      // Nobody will read the rest of it.
+      if (unreadBody(request) !== null) reply.header('connection', 'close');
+      throw error;
+    }
+  }
+
+  async function take(request: FastifyRequest<Call>, reply: FastifyReply): Promise<FastifyReply> {
     const { hash } = request.params;
     const received = toReceived(request);
-    // Before anything is looked up, as for every request.
-    const body = await settled(readWebhookBody(request, 'json', deps.config));
+    // Before anything is looked up, as for every request; what may be a file waits until it is known whose it is.
+    const body = await settled(readEarly(request));
     const found = HASH.test(hash) ? await starter.lookUpAddress({ hash, trigger: WEBHOOK_TRIGGER }) : null;
     const workflow = found?.workflow ?? null;
     if (found === null || workflow === null) {
@@ -136,28 +148,63 @@ function addReceive(app: FastifyInstance, deps: AddressDeps, starter: Starter): 
     const unproven = challenge === null ? null : answerUnproven(challenge, received);
     if (unproven !== null) return sendChallenge(reply, unproven, guard, open);
     refuseMethod(received, acceptedMethods(guard));
-    const isJson = guard.body === 'json';
-    if (isJson && 'error' in body) throw body.error;
+    if (guard.body === 'json' && 'error' in body) throw body.error;
+    if (guard.body !== 'files' || (guard.signature !== null && readsBody(guard.signature.preset)))
+      await readRest(request);
     await checkCall(guard, request, workflow, found.now, check);
     const kept: FileValue[] = [];
+    const giveUp = () => discardKept(deps.files, workflow, kept, request.log);
+    try {
+      const arriving = unreadBody(request);
+      const data = await readData(request, guard, workflow, body, kept);
+      // A file may take minutes, in which the workflow may have been archived or paused.
+      const latest =
+        arriving === null ? found : await starter.lookUpAddress({ hash, trigger: WEBHOOK_TRIGGER });
+      if (latest.workflow === null) throw notFound('webhook');
+      request.rawBody = null;
+      const proven = challenge === null ? null : answerProven(challenge, data);
+      if (proven !== null) {
+        await giveUp();
+        return await sendChallenge(reply, proven, guard, open);
+      }
+      if (latest.isPaused) throw organisationPaused();
+      const order = orderOf(latest, workflow, compiled, guard.nodeId, request, {
+        data,
+        files: kept.map(({ $file }) => $file),
+        request: keptRequest(guard, received, params, provingNames(guard.signature)),
+      });
+      const run = async () => {
+        const started = await start(request, guard, order, latest.isListening);
+        if (!started.isFirst) await giveUp();
+        return started;
+      };
+      const nodeIds = respondersOf(guard, compiled);
+      if (compiled.kind === 'invalid' || nodeIds === 'nobody') return sendReceipt(reply, await run());
+      return await respondFromWorkflow(request, reply, { guard, order, plan: compiled.plan, nodeIds, run });
+    } catch (error) {
+      await giveUp();
+      throw error;
+    }
+  }
+
+  async function readEarly(request: FastifyRequest): Promise<JsonValue> {
+    refuseUnread(request);
+    return readWebhookBody(request, 'json', deps.config);
+  }
+
+  /** @param early the body as JSON, or why it isn't */
+  async function readData(
+    request: FastifyRequest,
+    guard: Guard,
+    workflow: StartableWorkflow,
+    early: Settled,
+    kept: FileValue[],
+  ): Promise<JsonValue> {
+    if (guard.body === 'json' && 'value' in early) return early.value;
     const keepFile = guard.body === 'files' ? keeperOf(deps.files, workflow, kept) : null;
-    const data =
-      isJson && 'value' in body
-        ? body.value
-        : await readWebhookBody(request, guard.body, deps.config, keepFile);
-    request.rawBody = null;
-    const proven = challenge === null ? null : answerProven(challenge, data);
-    if (proven !== null) return sendChallenge(reply, proven, guard, open);
-    if (found.isPaused) throw organisationPaused();
-    const order = orderOf(found, workflow, compiled, guard.nodeId, request, {
-      data,
-      files: kept.map(({ $file }) => $file),
-      request: keptRequest(guard, received, params, provingNames(guard.signature)),
-    });
-    const run = () => start(request, guard, order, found.isListening);
-    const nodeIds = respondersOf(guard, compiled);
-    if (compiled.kind === 'invalid' || nodeIds === 'nobody') return sendReceipt(reply, await run());
-    return respondFromWorkflow(request, reply, { guard, order, plan: compiled.plan, nodeIds, run });
+    const arriving = unreadBody(request);
+    if (arriving !== null && keepFile !== null) return readArriving(request, arriving, keepFile);
+    return readWebhookBody(request, guard.body, deps.config, keepFile);
   }
 
   /** Starts the workflow and waits for its result, or for the response of a node; the receipt if none comes in time. */

@@ -180,3 +180,11 @@ export const signatureSchema = Type.Object(
 export function needsSecret(preset: CheckPreset): boolean {
   return WITH_SECRET.includes(preset);
 }
+
+/** What calls carry whatever their body is. */
+const BESIDE_THE_BODY: readonly CheckPreset[] = ['gitlab', 'telegram', 'token', 'basic', ...JWT];
+
+/** Whether a check reads the body, so that all of it has to be there first. */
+export function readsBody(preset: CheckPreset): boolean {
+  return !BESIDE_THE_BODY.includes(preset);
+}
