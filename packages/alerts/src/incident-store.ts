@@ -166,6 +166,8 @@ export interface NoticedRow {
   readonly workflow_id: number | null;
   readonly execution_id: number | null;
   readonly at: Date;
+  /** The service behind a credential no longer accepts its connection. */
+  readonly is_disconnected?: boolean;
 }
 
 /** Workflows that completed after they had failed; they are no longer awaited. */
@@ -233,26 +235,33 @@ export async function noticeSilent(tx: Queryable, ruleIds: readonly number[]): P
   );
 }
 
-/** API keys and credentials that end within the time of their rule; each end once. */
+/** API keys and credentials that end within the time of their rule, each end once, and connections that a service has ended. */
 export async function noticeExpiring(tx: Queryable, ruleIds: readonly number[]): Promise<NoticedRow[]> {
   return tx.query<NoticedRow>(
-    `WITH ending AS MATERIALIZED (
-       SELECT r.id AS rule_id, r.organisation_id, 'api_key:' || k.id AS subject, k.name, k.expires_at AS at
-       FROM alert_rules r JOIN api_keys k ON k.organisation_id = r.organisation_id
-       WHERE r.id = ANY ($1::bigint[]) AND r.kind = 'expiring' AND k.revoked_at IS NULL AND k.rotated_at IS NULL
-         AND k.expires_at > now() AND k.expires_at < now() + r.seconds * interval '1 second'
+    `WITH rule AS MATERIALIZED (
+       SELECT id, organisation_id, now() + seconds * interval '1 second' AS until FROM alert_rules
+       WHERE id = ANY ($1::bigint[]) AND kind = 'expiring'
+     ), ending AS MATERIALIZED (
+       SELECT r.id AS rule_id, r.organisation_id, 'api_key:' || k.id AS subject, k.name, k.expires_at AS at,
+         extract(epoch FROM k.expires_at)::text AS mark, false AS is_disconnected
+       FROM rule r JOIN api_keys k USING (organisation_id)
+       WHERE k.revoked_at IS NULL AND k.rotated_at IS NULL AND k.expires_at > now() AND k.expires_at < r.until
        UNION ALL
-       SELECT r.id, r.organisation_id, 'credential:' || c.id, c.name, c.expires_at
-       FROM alert_rules r JOIN credentials c ON c.organisation_id = r.organisation_id
-       WHERE r.id = ANY ($1::bigint[]) AND r.kind = 'expiring'
-         AND c.expires_at > now() AND c.expires_at < now() + r.seconds * interval '1 second'
+       SELECT r.id, r.organisation_id, 'credential:' || c.id, c.name, c.expires_at, extract(epoch FROM c.expires_at)::text, false
+       FROM rule r JOIN credentials c USING (organisation_id)
+       WHERE c.expires_at > now() AND c.expires_at < r.until
+       UNION ALL
+       SELECT r.id, r.organisation_id, 'credential:' || c.id, c.name, now(), 'disconnected ' || g.generation, true
+       FROM rule r JOIN credential_grants g USING (organisation_id) JOIN credentials c ON c.id = g.credential_id
+       WHERE g.state = 'ended'
      ), marked AS (
        INSERT INTO alert_marks (rule_id, mark, organisation_id)
-       SELECT rule_id, subject || ' ' || extract(epoch FROM at), organisation_id FROM ending
+       SELECT rule_id, subject || ' ' || mark, organisation_id FROM ending
        ON CONFLICT (rule_id, mark) DO NOTHING RETURNING rule_id, mark
      )
-     SELECT e.rule_id, e.organisation_id, e.subject, e.name, NULL::bigint AS workflow_id, NULL::bigint AS execution_id, e.at
-     FROM ending e JOIN marked m ON m.rule_id = e.rule_id AND m.mark = e.subject || ' ' || extract(epoch FROM e.at)`,
+     SELECT e.rule_id, e.organisation_id, e.subject, e.name, NULL::bigint AS workflow_id, NULL::bigint AS execution_id, e.at,
+       e.is_disconnected
+     FROM ending e JOIN marked m ON m.rule_id = e.rule_id AND m.mark = e.subject || ' ' || e.mark`,
     [ruleIds],
   );
 }

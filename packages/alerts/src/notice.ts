@@ -1,4 +1,6 @@
 import type { Database, Queryable } from '@millrace/database/database';
+import { storeError, stringifyJson } from '@millrace/engine';
+import { message } from '@millrace/messages';
 import {
   lockRulesOfEnded,
   type NoticedRow,
@@ -15,6 +17,7 @@ import {
   tryAlertLock,
 } from './incident-store.ts';
 import { groupOccurrences, type Judgement, judge, type Occurrence } from './judge.ts';
+import { DISCONNECTED } from './texts.ts';
 
 /** Executions judged in one transaction. */
 const ENDED_AT_ONCE = 500;
@@ -79,6 +82,10 @@ async function noticeStates(tx: Queryable): Promise<boolean> {
   return ruleIds.length === RULES_AT_ONCE;
 }
 
+const DISCONNECTED_ERROR = stringifyJson(
+  storeError({ code: DISCONNECTED, message: message('alert.disconnected'), nodeId: null }),
+);
+
 function toOccurrence(row: NoticedRow): Occurrence {
   return {
     ruleId: row.rule_id,
@@ -87,7 +94,7 @@ function toOccurrence(row: NoticedRow): Occurrence {
     name: row.name,
     workflowId: row.workflow_id,
     executionId: row.execution_id,
-    error: null,
+    error: row.is_disconnected === true ? DISCONNECTED_ERROR : null,
     at: row.at,
   };
 }

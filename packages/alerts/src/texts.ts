@@ -10,6 +10,9 @@ const LANGUAGES: { readonly [L in AlertLanguage]: (said: Message) => string } = 
   ja: inJapanese,
 };
 
+/** Code of an incident about a credential whose connection the service has ended; also that of nodes which fail because of it. */
+export const DISCONNECTED = 'credential_disconnected';
+
 /** Longest name and reason shown: some services refuse long messages as a whole. */
 const MAX_NAME = 100;
 const MAX_REASON = 300;
@@ -85,6 +88,8 @@ function describe({ kind, threshold, seconds }: AlertContent, incident: Incident
       return message('alert.silent', { workflow, duration, since: incident.last_at.toISOString() });
     case 'expiring': {
       const [name, until] = [workflow, incident.last_at.toISOString()];
+      if (failureOf(incident)?.code === DISCONNECTED)
+        return message('alert.credential_disconnected', { name });
       return incident.subject.startsWith('api_key:')
         ? message('alert.key_ends', { name, until })
         : message('alert.credential_ends', { name, until });

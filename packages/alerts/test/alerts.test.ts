@@ -281,6 +281,31 @@ describe('rules about more than one execution', () => {
     const subjects = org.told().flatMap(({ data }) => data.incidents.map(({ subject }) => subject));
     expect(subjects.toSorted()).toEqual([`api_key:${key.id}`, `credential:${org.credentialId}`]);
   });
+
+  test('a connection that its service has ended, each time once', async () => {
+    await org.addRule({ kind: 'expiring', seconds: 60 });
+    const end = (generation: number) =>
+      change(
+        `INSERT INTO credential_grants (credential_id, organisation_id, state, generation) VALUES ($1, $2, 'ended', $3)
+         ON CONFLICT (credential_id) DO UPDATE SET generation = excluded.generation`,
+        org.credentialId,
+        org.organisationId,
+        generation,
+      );
+    for (const [generation, messages] of [
+      [1, 1],
+      [1, 1],
+      [2, 2],
+    ] as const) {
+      await end(generation);
+      await checkAgain();
+      await world.run(2);
+      expect(org.told()).toHaveLength(messages);
+    }
+    expect(org.told()[1]?.data.incidents).toMatchObject([
+      { subject: `credential:${org.credentialId}`, error: { code: 'credential_disconnected' } },
+    ]);
+  });
 });
 
 describe('a message', () => {
