@@ -46,12 +46,14 @@ interface Changes {
   readonly shapes: number;
   /** Changed boxes of the map. */
   readonly map: number;
+  /** Begun by a style that changed: each would be drawn once more. */
+  readonly transitions: number;
 }
 
 /** Notes every change of the canvas until {@link readChanges}. */
 async function watchChanges(page: Page): Promise<void> {
   await page.evaluate(() => {
-    const seen = { nodes: new Set<string>(), shapes: new Set<Node>(), map: new Set<Node>() };
+    const seen = { nodes: new Set<string>(), shapes: new Set<Node>(), map: new Set<Node>(), transitions: 0 };
     const note = (target: Node) => {
       const element = target instanceof Element ? target : target.parentElement;
       const id = element?.closest('.react-flow__node')?.getAttribute('data-id');
@@ -67,6 +69,9 @@ async function watchChanges(page: Page): Promise<void> {
     });
     const canvas = document.querySelector('.react-flow');
     if (canvas === null) throw new Error('there is no canvas');
+    canvas.addEventListener('transitionrun', () => {
+      seen.transitions += 1;
+    });
     observer.observe(canvas, { subtree: true, childList: true, attributes: true, characterData: true });
     Object.assign(window, { readCanvasChanges: () => seen });
   });
@@ -74,12 +79,17 @@ async function watchChanges(page: Page): Promise<void> {
 
 async function readChanges(page: Page): Promise<Changes> {
   return await page.evaluate(() => {
-    const { nodes, shapes, map } = (
+    const { nodes, shapes, map, transitions } = (
       window as unknown as {
-        readCanvasChanges: () => { nodes: Set<string>; shapes: Set<Node>; map: Set<Node> };
+        readCanvasChanges: () => {
+          nodes: Set<string>;
+          shapes: Set<Node>;
+          map: Set<Node>;
+          transitions: number;
+        };
       }
     ).readCanvasChanges();
-    return { nodes: [...nodes], shapes: shapes.size, map: map.size };
+    return { nodes: [...nodes], shapes: shapes.size, map: map.size, transitions };
   });
 }
 
@@ -158,7 +168,7 @@ test('moving the picture of a thousand nodes changes none of them', async () => 
   const before = await viewOf(page);
   await page.mouse.move(node.x - 300, node.y + 120, { steps: 10 });
   await eventually(() => viewOf(page)).not.toBe(before);
-  expect(await readChanges(page)).toEqual({ nodes: [], shapes: 0, map: 0 });
+  expect(await readChanges(page)).toEqual({ nodes: [], shapes: 0, map: 0, transitions: 0 });
   await page.mouse.up();
 });
 
@@ -172,8 +182,8 @@ test('dragging one of a thousand nodes changes it and nothing else until it is d
   await watchChanges(page);
   await page.mouse.move(from.x + 60, from.y + 30, { steps: 10 });
   await eventually(async () => (await readChanges(page)).nodes).toEqual([MIDDLE]);
-  const { shapes, map } = await readChanges(page);
-  expect({ shapes, map }).toEqual({ shapes: 0, map: 0 });
+  const { shapes, map, transitions } = await readChanges(page);
+  expect({ shapes, map, transitions }).toEqual({ shapes: 0, map: 0, transitions: 0 });
   // What is dragged is drawn apart: a frame, an icon and a bar, and two connections that end at it.
   expect(await page.locator('.flow-lifted-node path').count()).toBe(3);
   await expectLinesToTouch(page, MIDDLE);
@@ -230,7 +240,7 @@ test('a node that is dragged near takes its connections along, and leaves them w
   await watchChanges(page);
   await page.mouse.move(from.x + 80, from.y + 60, { steps: 10 });
   await eventually(async () => (await boxOf(canvasNode(page, id))).x).toBeGreaterThan(before.x + 70);
-  expect(await readChanges(page)).toEqual({ nodes: [id], shapes: 0, map: 0 });
+  expect(await readChanges(page)).toEqual({ nodes: [id], shapes: 0, map: 0, transitions: 0 });
   expect(await hidden.count()).toBe(2);
   await expectLinesToTouch(page, id);
   const dragged = await boxOf(canvasNode(page, id));
