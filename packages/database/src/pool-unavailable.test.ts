@@ -1,4 +1,5 @@
 import { createTestDatabase, type TestDatabase } from '@millrace/testing/database';
+import { holdLocks } from '@millrace/testing/hold-locks';
 import { openProxy } from '@millrace/testing/proxy';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { DatabaseUnavailableError, isStatementTimeout, isTimeout } from './errors.ts';
@@ -136,8 +137,7 @@ describe('a database that becomes unavailable', () => {
     const small = createDatabase(database.url, { maxSessions: 1, acquireTimeoutMs: 60_000 });
     const { promise, resolve } = Promise.withResolvers<void>();
     const borrowed = Promise.withResolvers<void>();
-    const holder = small.transaction(async (tx) => {
-      await tx.query('SET LOCAL idle_in_transaction_session_timeout = 0');
+    const holder = holdLocks(small, async () => {
       borrowed.resolve();
       await promise;
     });

@@ -52,16 +52,16 @@ async function untilLogged(part: string): Promise<void> {
 async function blockPool(): Promise<() => Promise<unknown>> {
   const { db } = service.database;
   const gate = Promise.withResolvers<void>();
-  const begun: Promise<unknown>[] = [];
+  const acquired: Promise<unknown>[] = [];
   const ended = Array.from({ length: SESSIONS }, () => {
     const started = Promise.withResolvers<void>();
-    begun.push(started.promise);
-    return db.transaction(async () => {
+    acquired.push(started.promise);
+    return holdLocks(db, async () => {
       started.resolve();
       await gate.promise;
     });
   });
-  await Promise.all(begun);
+  await Promise.all(acquired);
   let isOpen = false;
   // Each gives up after a while, like a request that is refused; there is always another one.
   const waitAgain = async () => {

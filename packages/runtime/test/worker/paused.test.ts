@@ -73,18 +73,18 @@ async function workerHasLooked(): Promise<void> {
 describe('while an organisation is paused', () => {
   test('what runs is taken back and continues with the same key, without a crash counted', async () => {
     const keys: string[] = [];
-    const { promise: begun, resolve: begin } = Promise.withResolvers<void>();
+    const { promise: started, resolve: markStarted } = Promise.withResolvers<void>();
     const { promise: aborted, resolve: abort } = Promise.withResolvers<void>();
     service.behaviours.set('held', async (context) => {
       keys.push(context.idempotencyKey);
-      begin();
+      markStarted();
       if (keys.length > 1) return success({});
       await new Promise<void>((resolve) => context.signal.addEventListener('abort', () => resolve()));
       abort();
       return success({});
     });
     const id = await startedId(await createWorkflow(chainOf('held')));
-    await begun;
+    await started;
     expect(await pause()).toMatchObject({ paused_at: expect.any(Date) });
     expect(await settle(db(), key.organisationId, 0)).toEqual({ takenBack: 1 });
     await aborted;
@@ -100,14 +100,14 @@ describe('while an organisation is paused', () => {
 
   test('what may end in time does', async () => {
     const { promise: released, resolve: release } = Promise.withResolvers<void>();
-    const { promise: begun, resolve: begin } = Promise.withResolvers<void>();
+    const { promise: started, resolve: markStarted } = Promise.withResolvers<void>();
     service.behaviours.set('short', async () => {
-      begin();
+      markStarted();
       await released;
       return success({});
     });
     const id = await startedId(await createWorkflow(chainOf('short')));
-    await begun;
+    await started;
     await pause();
     const settling = settle(db(), key.organisationId, 60_000);
     release();
@@ -212,16 +212,16 @@ describe('while an organisation is paused', () => {
   });
 
   test('settling waits for a transaction that may not have seen the pause', async () => {
-    const { promise: begun, resolve: begin } = Promise.withResolvers<void>();
+    const { promise: started, resolve: markStarted } = Promise.withResolvers<void>();
     const { promise: released, resolve: release } = Promise.withResolvers<void>();
     let hasEnded = false;
     const earlier = holdLocks(db(), async (tx) => {
       await tx.query('SELECT 1');
-      begin();
+      markStarted();
       await released;
       hasEnded = true;
     });
-    await begun;
+    await started;
     await pause();
     const { promise: looked, resolve: look } = Promise.withResolvers<void>();
     const watched: PgDatabase = {
