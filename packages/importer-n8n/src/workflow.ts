@@ -8,6 +8,7 @@ import { type Arrival, Compiler, type Out } from './compiler.ts';
 import { isTrigger, type Started, startedBy, triggersOf } from './graph.ts';
 import type { Handler, Handlers } from './handler.ts';
 import { withItemSettings } from './item-settings.ts';
+import { answerWith } from './nodes/answers.ts';
 import { COMPARED } from './nodes/compare.ts';
 import { CORE } from './nodes/core.ts';
 import { CRYPTO } from './nodes/crypto.ts';
@@ -21,7 +22,6 @@ import { OUTSIDE } from './nodes/outside.ts';
 import { TEXTS } from './nodes/texts.ts';
 import {
   addTrigger,
-  answerWith,
   keepWhatIsRead,
   repeatTimes,
   separateWebhooks,
