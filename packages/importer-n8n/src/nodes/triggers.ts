@@ -215,7 +215,7 @@ function webhook({ parameters }: N8nNode): TriggerPlan {
 function isLeftOut(option: string, value: JsonValue, answer: Answer): boolean {
   if (value === false || value === '' || value === null) return false;
   if (option === 'ignoreBots') return true;
-  if (option === 'ipWhitelist') return String(value).startsWith('=');
+  if (option === 'ipWhitelist') return typeof value === 'string' && value.startsWith('=');
   if (option === 'allowedOrigins') return value !== '*';
   return (
     answer === 'none' && /^(?:responseCode|responseData|responseHeaders|responseContentType)$/.test(option)
