@@ -28,7 +28,11 @@ export function responseOut(step: Step, body: string, request: Request): Out {
  */
 export function receivedBody(step: Step, id: string): string {
   const body = `nodes.${id}.output.body`;
-  if (!step.compiler.reads.of(step.node.name).some((rest) => READS_TEXT.test(rest))) return body;
+  const { reads } = step.compiler;
+  const read = reads.of(step.node.name).filter((rest) => READS_TEXT.test(rest));
+  const next = reads.after(step.node.name).filter(({ kind }) => TEXT_NODES.has(kind));
+  // Nodes that take a text read it where it is.
+  if (read.length <= next.length) return body;
   const code = "const body = input.body ?? '';\nreturn typeof body === 'string' ? { data: body } : body;";
   const made = step.add('core.code', { code, input: { body: template(body) } }, { suffix: 'text' });
   return `nodes.${made}.output.result`;
