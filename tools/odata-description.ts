@@ -175,7 +175,7 @@ export class ODataDescription extends ServiceDescription {
     };
     if (name === 'EnumType')
       return { type: 'string', enum: children.map((each) => each.attributes.Name ?? '') };
-    const members = this.#membersOf(type).filter((each) => /Property$/.test(each.name));
+    const members = this.#membersOf(type).filter((each) => each.name.endsWith('Property'));
     // Open types may have members of a client's own, which no connector has: they are taken as closed, or nothing could be misspelt.
     // Graph's Json is a type without members: it stands for any value.
     if (members.length === 0) return {};
