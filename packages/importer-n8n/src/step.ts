@@ -56,6 +56,8 @@ export class Step {
   resumedBy: string | null = null;
   /** The settings that the node itself has in n8n: retries and what follows an error. */
   readonly extras: NodeExtras;
+  /** The paths of the parameters that were asked for. */
+  readonly #read = new Set<string>();
   #after: readonly Exit[];
   #pending: { readonly id: string; readonly codes: string[]; files: JsonObject } | null = null;
   /** Set while the settings of a tool are translated. */
@@ -102,7 +104,16 @@ export class Step {
   }
 
   raw(path: string): JsonValue | undefined {
+    this.#read.add(path);
     return parameterAt(this.node.parameters, path);
+  }
+
+  /** Whether something has asked for a parameter, or a part of it. */
+  hasRead(path: string): boolean {
+    const [whole = ''] = path.split('.');
+    return (
+      this.#read.has(whole) || [...this.#read].some((each) => each === path || each.startsWith(`${path}.`))
+    );
   }
 
   /** A text parameter as it is written, or the default. */
