@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonValue } from '@millrace/engine';
+import { isJsonArray, isJsonObject, type JsonValue } from '@millrace/engine';
 import { message } from '@millrace/messages';
 import { objectOf } from './read.ts';
 import type { Step } from './step.ts';
@@ -58,5 +58,6 @@ function isNeedless({ node: { kind } }: Step, name: string): boolean {
 /** Whether a setting says something: what is off or empty says nothing. */
 export function isSet(value: JsonValue): boolean {
   if (value === null || value === false || value === '') return false;
-  return typeof value !== 'object' || (isJsonObject(value) ? Object.keys(value) : value).length > 0;
+  if (isJsonArray(value)) return value.length > 0;
+  return !isJsonObject(value) || Object.keys(value).length > 0;
 }

@@ -230,15 +230,18 @@ function pick(step: Step, names: readonly string[]): JsonValue {
 /** What Gmail searches for: n8n keeps parts of it in fields of their own. */
 function gmailQuery(step: Step, path: string): JsonValue | undefined {
   const status = step.text(`${path}.readStatus`);
-  const written = [
+  type Part = readonly [value: JsonValue | undefined, part: (source: string) => string];
+  const written: readonly Part[] = [
     [step.raw(`${path}.q`), (source: string) => source],
     [step.raw(`${path}.sender`), (source: string) => `'from:' + ${source}`],
     [status === 'both' ? '' : status, (source: string) => `'is:' + ${source}`],
-    ...['After', 'Before'].map((when) => [
-      step.raw(`${path}.received${when}`),
-      (source: string) => `'${when.toLowerCase()}:' + Math.floor(new Date(${source}).getTime() / 1000)`,
-    ]),
-  ] as const;
+    ...['After', 'Before'].map(
+      (when): Part => [
+        step.raw(`${path}.received${when}`),
+        (source: string) => `'${when.toLowerCase()}:' + Math.floor(new Date(${source}).getTime() / 1000)`,
+      ],
+    ),
+  ];
   const set = written.filter(([value]) => value !== undefined && value !== '');
   if (set.length === 0) return undefined;
   if (set.length === 1 && step.raw(`${path}.q`)) return step.param(`${path}.q`);
