@@ -2,15 +2,16 @@ import type { JsonObject, JsonValue } from '@millrace/engine';
 import { send } from '@millrace/testing/api';
 import { startModelServer } from '@millrace/testing/model-server';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { reachServices, runConnected, storeConnected } from './imported-run.ts';
+import { runConnected, storeConnected } from './imported-run.ts';
 import { BY_HAND, chainOf, type OriginalNode, originalOf } from './n8n-original.ts';
+import { type Reached, reachServices } from './services.ts';
 import { openWorld, type World } from './world.ts';
 
 let world: World;
-let stop: () => Promise<void>;
+let stop: Reached['stop'];
 beforeAll(async () => {
   world = await openWorld();
-  stop = await reachServices(world);
+  ({ stop } = await reachServices(world));
 });
 afterAll(async () => {
   await stop();
