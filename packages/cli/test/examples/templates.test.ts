@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import { connectorNodes } from '@millrace/connectors/connectors';
 import {
   type Flow,
   type FlowNode,
@@ -11,6 +12,7 @@ import { registry } from '@millrace/nodes';
 import { listTemplates, type Template } from '@millrace/service/templates/catalogue';
 import { pdfFile } from '@millrace/testing/pdf';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Reached, reachServices } from './services.ts';
 import { createOrders, openWorld, statusesOf, type World } from './world.ts';
 
 /** Requirements for every folder of `examples/`, whatever its workflow does. */
@@ -58,6 +60,7 @@ describe('the catalogue', () => {
       'github-issue-to-chat',
       'greeting',
       'invoice-intake',
+      'issue-to-jira',
       'knowledge-answers',
       'knowledge-upload',
       'lead-enrichment',
@@ -65,9 +68,12 @@ describe('the catalogue', () => {
       'monthly-export',
       'nightly-sync',
       'order-paid',
+      'orders-to-notion',
       'page-watch',
+      'payment-reminder',
       'purchase-request',
       'refund-approval',
+      'signup-sheet',
       'slash-command',
       'stock-count',
       'support-triage',
@@ -200,21 +206,36 @@ const PAGE = `<rss version="2.0"><channel><title>News</title><item><title>Storm<
 
 describe('in test mode', () => {
   let world: World;
+  let reached: Reached;
   beforeAll(async () => {
     world = await openWorld();
+    reached = await reachServices(world);
     world.outside.on('GET /v1/people', { body: { score: 91 } });
     world.outside.on('GET /customers', { body: { customers: [{ id: 1 }], next_page: null } });
     world.outside.on('GET /', { body: PAGE });
     world.outside.on('GET /orders/*', { body: { state: 'shipped', total: '84.50 EUR' } });
+    world.outside.on('GET /sheets.googleapis.com/*', { body: {} });
+    world.outside.on('POST /api.notion.com/*', { body: { results: [], next_cursor: null } });
+    world.outside.on('GET /api.stripe.com/*', {
+      body: {
+        status: 'requires_payment_method',
+        amount: 100,
+        currency: 'eur',
+        receipt_email: 'ada@example.com',
+      },
+    });
     world.outside.on('GET /stock', { body: { stock: [{ sku: 'BUOY-1', expected: 3 }] } });
   });
-  afterAll(() => world.close());
+  afterAll(async () => {
+    await reached.stop();
+    await world.close();
+  });
 
   /** Test values of a template's variables. */
   async function variablesFor(template: Template): Promise<JsonObject> {
     const vars: { [name: string]: JsonValue } = {};
     for (const { var: name, credential } of template.setup) {
-      if (credential !== undefined) vars[name] = await addCredential(credential[0] ?? '');
+      if (credential !== undefined) vars[name] = await addCredential(credential);
       else if (name.endsWith('_url')) vars[name] = world.outside.url;
     }
     if (template.id === 'uptime-check') vars.sites = [world.outside.url];
@@ -246,10 +267,16 @@ describe('in test mode', () => {
     return parseJson(stored.text);
   }
 
-  async function addCredential(type: string): Promise<number> {
+  /** One of the first of these types that needs nobody's consent. */
+  async function addCredential(types: readonly string[]): Promise<number> {
+    const type = types.includes('bearer') ? 'bearer' : types[0];
     switch (type) {
       case 'bearer':
-        return world.addToken();
+        return world.addToken('*');
+      case 'basic':
+        return world.addCredential('basic', { username: 'ada', password: 'not-a-real-one' }, ['*']);
+      case 'header':
+        return world.addCredential('header', { name: 'X-Key', value: 'not-a-real-one' }, ['*']);
       case 'chat':
         return world.addChat('team');
       case 'smtp':
@@ -286,10 +313,16 @@ describe('in test mode', () => {
         expect(record.output.request, nodeId).toBeTypeOf('object');
       }
     }
-    expect(world.outside.received.filter(({ line }) => !line.startsWith('GET '))).toEqual([]);
+    expect(world.outside.received.filter(({ line }) => !READS.test(line))).toEqual([]);
     expect(world.mail.received).toEqual([]);
   });
 });
+
+/** Operations and triggers of services, by their types. */
+const connectorTypes = new Map(connectorNodes.map((each) => [each.node.type, each]));
+
+/** Requests that change nothing. */
+const READS = /^GET |^POST \/api\.notion\.com\/v1\/databases\/[\w-]+\/query$/;
 
 /** Types that call out even for reads only, or that affect nothing but time. */
 const HARMLESS = new Set([
@@ -302,6 +335,8 @@ function sendsSomething({ workflow }: Template, nodeId: string): boolean {
   const node = nodes.find(({ id }) => id === nodeId);
   if (node === undefined || registry(node.type)?.kind !== 'effect' || HARMLESS.has(node.type)) return false;
   const config = node.data?.config ?? {};
+  const known = connectorTypes.get(node.type);
+  if (known !== undefined) return known.kind === 'operation' && known.operation.effect;
   if (node.type === 'http.request') return (config.method ?? 'GET') !== 'GET';
   if (node.type === 'data.store') return config.operation !== 'get' && config.operation !== 'list';
   if (node.type === 'sql.query') return config.read_only === false;
