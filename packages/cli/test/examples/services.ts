@@ -1,5 +1,6 @@
 import { notePollFailure } from '@millrace/alerts/polls';
 import type { HttpClient } from '@millrace/engine';
+import { createListener } from '@millrace/listening/listener';
 import { createPoller } from '@millrace/polling/poller';
 import { createWorker } from '@millrace/runtime/worker';
 import { createTestServices } from '@millrace/testing/service';
@@ -48,5 +49,21 @@ export async function reachServices(world: World): Promise<Reached> {
       await worker.stop();
       await services.close();
     },
+  };
+}
+
+/** Keeps the connections of active workflows whose triggers listen, as a running service does. @returns stops it */
+export async function listen({ service: { deps } }: World): Promise<() => Promise<void>> {
+  const { services } = createTestServices(deps);
+  const listener = createListener({
+    ...deps,
+    ...{ http: deps.egress.http, sockets: deps.egress.sockets, fetch: deps.egress.fetch, services },
+    ...{ maxSteps: 1_000_000, maxItemBytes: deps.config.limits.bodyBytes, pauseMs: 50 },
+    ...{ enterQueue: async () => () => undefined, tellAlerts: notePollFailure },
+  });
+  await listener.start();
+  return async () => {
+    await listener.stop();
+    await services.close();
   };
 }
