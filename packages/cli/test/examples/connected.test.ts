@@ -167,7 +167,9 @@ describe('issue-to-jira', () => {
   it('copies a new issue once, and links both', async () => {
     const sample = copy.sample('issue.json') as JsonObject;
     const body = 'a {noformat} b';
-    issues = [{ ...sample, body, created_at: new Date().toISOString() }];
+    issues = [
+      { ...sample, body, html_url: 'https://example.com/1347', created_at: new Date().toISOString() },
+    ];
     const [started = 0] = await reached.poll(copy.id);
     expect(await world.finished(started)).toMatchObject({ status: 'completed' });
     expect(world.outside.to(`GET ${github}`)[0]).toMatchObject({
@@ -179,7 +181,7 @@ describe('issue-to-jira', () => {
     expect(created?.body).toMatchObject({
       fields: {
         ...{ project: { key: 'SHOP' }, issuetype: { name: 'Bug' }, summary: sample.title },
-        description: `Opened on GitHub by ada: ${String(sample.html_url)}\n\n{noformat}\na  b\n{noformat}`,
+        description: `Opened on GitHub by ada: https://example.com/1347\n\n{noformat}\na  b\n{noformat}`,
       },
     });
     expect(world.outside.to(`POST ${github}/1347/comments`)[0]?.body).toEqual({

@@ -7,14 +7,14 @@ import { openWorld, TOKEN, type World } from './world.ts';
 
 let world: World;
 let mails: Connections;
-let stop: Reached['stop'];
+let reached: Reached;
 beforeAll(async () => {
   world = await openWorld();
   mails = { service: await world.addToken('gmail.googleapis.com', 'graph.microsoft.com') };
-  ({ stop } = await reachServices(world));
+  reached = await reachServices(world);
 });
 afterAll(async () => {
-  await stop();
+  await reached.stop();
   await world.close();
 });
 beforeEach(() => world.outside.forget());

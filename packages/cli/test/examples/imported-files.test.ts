@@ -8,13 +8,13 @@ import { type Reached, reachServices } from './services.ts';
 import { openWorld, type World } from './world.ts';
 
 let world: World;
-let stop: Reached['stop'];
+let reached: Reached;
 beforeAll(async () => {
   world = await openWorld();
-  ({ stop } = await reachServices(world));
+  reached = await reachServices(world);
 });
 afterAll(async () => {
-  await stop();
+  await reached.stop();
   await world.close();
 });
 beforeEach(() => {
