@@ -131,6 +131,8 @@ describe('ticket-agent', () => {
   let mcp: McpTestServer;
   let agent: Imported;
   let tickets: readonly unknown[] = [];
+  let before = 0;
+  const called = () => mcp.calls.slice(before).map(({ name }) => name);
   const tool = (name: string) => ({
     name,
     inputSchema: { type: 'object', properties: { order: { type: 'string' } }, required: ['order'] },
@@ -157,7 +159,7 @@ describe('ticket-agent', () => {
   });
   afterAll(() => mcp.close());
   beforeEach(() => {
-    mcp.calls.splice(0);
+    before = mcp.calls.length;
   });
 
   /** As the page sends its fields, filled in beforehand. */
@@ -181,7 +183,7 @@ describe('ticket-agent', () => {
     tickets = [{ ...(agent.sample('broken-lamp.json') as JsonObject), created_at: new Date().toISOString() }];
     const [started = 0] = await reached.poll(agent.id);
     expect((await world.settled(started)).status).toBe('waiting_async');
-    expect(mcp.calls.map(({ name }) => name)).toEqual(['find_order']);
+    expect(called()).toEqual(['find_order']);
     expect(world.outside.to(`PUT ${zendesk}/*`)).toEqual([]);
     expect(model.requests.at(-1)?.tools?.map(({ name }) => name)).toEqual([
       'shop_find_order',
@@ -190,7 +192,7 @@ describe('ticket-agent', () => {
     const page = approvalIn(world, JSON.stringify(bodiesTo('POST /hooks/team')));
     expect((await decideOn(page, { choice: 'approve', ...FIELDS })).status).toBe(200);
     expect((await world.finished(started)).status).toBe('completed');
-    expect(mcp.calls.map(({ name }) => name)).toEqual(['find_order', 'refund_order']);
+    expect(called()).toEqual(['find_order', 'refund_order']);
     expect(bodiesTo(`PUT ${zendesk}/tickets/17`)).toEqual([
       { ticket: { comment: { body: 'I refunded order 4711.', public: false } } },
     ]);
@@ -202,7 +204,7 @@ describe('ticket-agent', () => {
     const decision = { choice: 'reject', comment: 'Ask for a photo first.', ...FIELDS };
     expect((await decideOn(page, decision)).status).toBe(200);
     expect((await world.finished(id)).status).toBe('completed');
-    expect(mcp.calls.map(({ name }) => name)).toEqual(['find_order']);
+    expect(called()).toEqual(['find_order']);
     expect(JSON.stringify(model.requests.at(-1)?.messages)).toContain('Ask for a photo first.');
     expect(JSON.stringify(bodiesTo(`PUT ${zendesk}/tickets/17`))).toContain('I asked for a photo.');
   });
