@@ -1,13 +1,17 @@
 import '@millrace/ui/i18n/parts/credentials.ts';
-import { Button, Group, Modal, Skeleton, Stack, Text } from '@mantine/core';
+import { Alert, Button, Group, Modal, Skeleton, Stack, Text } from '@mantine/core';
 import type { Credential } from '@millrace/admin-api';
 import { call } from '@millrace/ui/api/client.ts';
 import { useOrg } from '@millrace/ui/api/me.ts';
+import { endpointQuery } from '@millrace/ui/api/query.ts';
 import { ErrorState } from '@millrace/ui/components/states.tsx';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { ExternalLink } from 'lucide-react';
-import { useEffect, useEffectEvent } from 'react';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { CircleCheck, ExternalLink } from 'lucide-react';
+import { useEffect, useEffectEvent, useState } from 'react';
 import { useTranslation } from 'react-i18next';
+
+/** Between looks at whether it was approved in the other tab. */
+const LOOK_MS = 2_000;
 
 /** Leads to the service where someone approves a credential, in a tab of its own: what is open here stays as it is. */
 export function ConnectDialog({ item, onClose }: { item: Credential; onClose: () => void }) {
@@ -25,17 +29,30 @@ export function ConnectDialog({ item, onClose }: { item: Credential; onClose: ()
     onClose();
   };
   const url = start.data?.authorization_url;
+  const isConnected = useConnected(item, url !== undefined);
   return (
     <Modal opened onClose={close} title={t('credentials.connection.title', { name: item.name })}>
       <Stack gap="sm">
-        <Text size="sm">{t('credentials.connection.about')}</Text>
+        {isConnected ? (
+          <Alert
+            role="status"
+            variant="light"
+            color="green"
+            icon={<CircleCheck size={16} aria-hidden />}
+            py="xs"
+          >
+            {t('credentials.connection.result.connected')}
+          </Alert>
+        ) : (
+          <Text size="sm">{t('credentials.connection.about')}</Text>
+        )}
         {start.isPending && <Skeleton height={36} />}
         {start.isError && <ErrorState error={start.error} onRetry={() => start.mutate()} />}
         <Group justify="flex-end" gap="xs">
           <Button variant="default" onClick={close}>
             {t('common.close')}
           </Button>
-          {url !== undefined && (
+          {url !== undefined && !isConnected && (
             <Button
               component="a"
               href={url}
@@ -50,4 +67,17 @@ export function ConnectDialog({ item, onClose }: { item: Credential; onClose: ()
       </Stack>
     </Modal>
   );
+}
+
+/** Whether the credential was connected since this was first called. */
+function useConnected({ id, connection }: Credential, isStarted: boolean): boolean {
+  const org = useOrg();
+  const [before] = useState(connection?.connected_at ?? null);
+  const list = useQuery({
+    ...endpointQuery('GET /orgs/:org/credentials', { params: { org } }),
+    enabled: isStarted,
+    refetchInterval: LOOK_MS,
+  });
+  const now = list.data?.items.find((one) => one.id === id)?.connection;
+  return isStarted && now?.state === 'connected' && now.connected_at !== before;
 }
