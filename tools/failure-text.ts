@@ -1,7 +1,7 @@
 import type { SerializedError } from 'vitest';
 
 /** Of one error; a whole page of a browser may be in it. */
-const MOST_CHARACTERS = 4_000;
+const MAX_CHARACTERS = 4_000;
 /** Of the stack: where the test was. */
 const OWN_FRAMES = 5;
 
@@ -20,6 +20,6 @@ function errorText({ message, diff, stack }: SerializedError): string {
     .filter((line) => /^\s+at /.test(line) && !line.includes('node_modules'))
     .slice(0, OWN_FRAMES);
   const text = typeof diff === 'string' ? `${message}\n${diff}` : message;
-  const cut = text.length > MOST_CHARACTERS ? `${text.slice(0, MOST_CHARACTERS)} …` : text;
+  const cut = text.length > MAX_CHARACTERS ? `${text.slice(0, MAX_CHARACTERS)} …` : text;
   return [cut, ...frames].join('\n').replaceAll(/^/gm, '  ');
 }

@@ -16,14 +16,14 @@ export interface SoakOptions {
 
 const DEFAULT_RUNS = 20;
 /** fast-check takes 32 bits, and the simulations derive other seeds from theirs by multiplication. */
-const MOST_SEEDS = 100_000_000;
+const MAX_SEEDS = 100_000_000;
 
 export const SOAK_HELP = `npm run test:soak -- [options] [path ...]
 
 Runs the property tests with seeds that were never tried, and more often than npm test. A path is a part of a test file's path.
 
   --runs N       runs each property N times as often (${DEFAULT_RUNS})
-  --seed S       the seed, from 1 to ${MOST_SEEDS}; a random one if not given
+  --seed S       the seed, from 1 to ${MAX_SEEDS}; a random one if not given
   --minutes M    begins another round, with the next seed, until M minutes have passed; otherwise there is one round
   -t NAME        only tests whose name matches
   --help
@@ -43,7 +43,7 @@ export function parseSoakOptions(args: readonly string[]): SoakTask {
   return {
     kind: 'run',
     runs: runs === undefined ? DEFAULT_RUNS : wholeNumber('--runs', runs, 100_000),
-    seed: seed === undefined ? null : wholeNumber('--seed', seed, MOST_SEEDS),
+    seed: seed === undefined ? null : wholeNumber('--seed', seed, MAX_SEEDS),
     minutes: minutes === undefined ? 0 : wholeNumber('--minutes', minutes, 100_000),
     files: positionals,
     testName,
@@ -74,12 +74,12 @@ function wholeNumber(name: string, given: string, most: number): number {
 
 /** Seeds of the rounds, endlessly: the given one and those after it. */
 export function* seedsFrom(first: number): Generator<number> {
-  for (let seed = first; ; seed = (seed % MOST_SEEDS) + 1) yield seed;
+  for (let seed = first; ; seed = (seed % MAX_SEEDS) + 1) yield seed;
 }
 
 /** @param random in [0, 1) */
 export function anySeed(random: number): number {
-  return 1 + Math.floor(random * MOST_SEEDS);
+  return 1 + Math.floor(random * MAX_SEEDS);
 }
 
 /** The command that runs a round again. */

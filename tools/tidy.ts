@@ -23,8 +23,8 @@ export interface TidyRule {
 const NOT_OURS = new Set(['node_modules', '.git', '.millrace', 'coverage', 'dist', '.pytest_cache']);
 const TEXT =
   /\.(ts|tsx|mjs|cjs|js|json|sql|md|css|html|sh|yml|yaml)$|^\.ci\/|^\.(gitignore|npmrc)$|^(LICENSE|Dockerfile)$/;
-const MOST_LINES_OF_CODE = 500;
-const MOST_LINES_OF_A_TEST_HELPER = 400;
+const MAX_LINES_OF_CODE = 500;
+const MAX_TEST_HELPER_LINES = 400;
 
 /** Every text file under `root` that belongs to the project. */
 export function readProject(root: string): ProjectFile[] {
@@ -77,8 +77,8 @@ const fileSizes: TidyRule = {
       .flatMap(({ path, text }) => {
         const lines = text.split('\n').length - 1;
         const most = /\/test\/support\/|^packages\/testing\//.test(path)
-          ? MOST_LINES_OF_A_TEST_HELPER
-          : MOST_LINES_OF_CODE;
+          ? MAX_TEST_HELPER_LINES
+          : MAX_LINES_OF_CODE;
         return lines > most
           ? [{ path, problem: `${lines} lines, at most ${most}: split it by subject` }]
           : [];

@@ -7,11 +7,11 @@ import type { Readings, Row } from '../row.ts';
 import { startMillrace } from '../server-process.ts';
 
 /** Long enough for a rate; a million takes several times as long. */
-const MOST_MS = 100_000;
+const MAX_MS = 100_000;
 const DAY_MS = 86_400_000;
 
 /**
- * Deletes the oldest tenth of a long history, for at most {@link MOST_MS} a round, while starts arrive as fast as they are accepted. With a kept
+ * Deletes the oldest tenth of a long history, for at most {@link MAX_MS} a round, while starts arrive as fast as they are accepted. With a kept
  * history, the next run goes on.
  */
 export const growthPruneRow: Row = {
@@ -34,7 +34,7 @@ export const growthPruneRow: Row = {
       const calm = [await accepted(), await accepted()];
       const began = performance.now();
       let tookMs = 0;
-      const pruning = pruneAll(database, keptDays, () => performance.now() - began > MOST_MS).finally(() => {
+      const pruning = pruneAll(database, keptDays, () => performance.now() - began > MAX_MS).finally(() => {
         tookMs = performance.now() - began;
       });
       const busy: Awaited<ReturnType<typeof accepted>>[] = [];

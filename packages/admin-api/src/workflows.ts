@@ -159,7 +159,7 @@ const Tags = Type.Array(Type.String({ minLength: 1, maxLength: 64 }), {
   uniqueItems: true,
 });
 /** As many as a page of a list may have. */
-const MOST_AT_ONCE = 200;
+const MAX_CONCURRENT = 200;
 /** Accepted and ignored, so that an export can be posted unchanged. */
 const Ignored = Type.Optional(AnyJson);
 
@@ -335,7 +335,7 @@ export const WORKFLOW_ENDPOINTS = {
     summary:
       'Change several workflows, one after the other; those that refuse the change stay as they are and are listed',
     body: Closed({
-      ids: Type.Array(Id, { minItems: 1, maxItems: MOST_AT_ONCE, uniqueItems: true }),
+      ids: Type.Array(Id, { minItems: 1, maxItems: MAX_CONCURRENT, uniqueItems: true }),
       change: Type.Union([
         Closed({ kind: Type.Literal('archive') }),
         Closed({ kind: Type.Literal('tag'), add: Tags, remove: Tags }),

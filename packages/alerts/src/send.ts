@@ -26,7 +26,7 @@ const ATTEMPT_MS = 60_000;
 /** Before the second attempt, the third and so on; after the last one it is given up. */
 const RETRY_MS = [30, 120, 600, 1_800, 3_600, 10_800, 21_600].map((seconds) => seconds * 1000);
 /** Incidents described in a message: some services refuse long ones. */
-const MOST_INCIDENTS = 10;
+const MAX_INCIDENTS = 10;
 /** Messages that this process sends at the same time, of one organisation each. */
 const PARALLEL = 4;
 
@@ -113,8 +113,8 @@ async function send(
 }
 
 async function readContent({ db, publicUrl }: SendDeps, claimed: ClaimedMessage): Promise<AlertContent> {
-  const incidents = await listIncidents(db, [claimed.id], MOST_INCIDENTS);
-  const all = incidents.length < MOST_INCIDENTS ? incidents.length : await countIncidents(db, claimed.id);
+  const incidents = await listIncidents(db, [claimed.id], MAX_INCIDENTS);
+  const all = incidents.length < MAX_INCIDENTS ? incidents.length : await countIncidents(db, claimed.id);
   return {
     ruleName: claimed.rule_name,
     kind: claimed.kind,

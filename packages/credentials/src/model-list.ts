@@ -1,7 +1,7 @@
 import type { CredentialOf, HttpRequest } from '@millrace/engine';
 import { aiUrl, keyHeaders } from '@millrace/ports/ai/models';
 
-const MOST_BYTES = 8 * 1024 * 1024;
+const MAX_BYTES = 8 * 1024 * 1024;
 
 /** The URL of the list of models. */
 export function modelsUrl(
@@ -28,7 +28,7 @@ export function modelsRequest(
     headers: { accept: 'application/json', ...version, ...keyHeaders({ provider, api_key: key }) },
     timeoutMs: 60_000,
     maxRedirects: 0,
-    maxResponseBytes: MOST_BYTES,
+    maxResponseBytes: MAX_BYTES,
   };
 }
 

@@ -2,7 +2,7 @@ import { Connection, type ConnectionSettings } from './connection.ts';
 import { DatabaseUnavailableError, mayRecover } from './errors.ts';
 
 const FIRST_BACKOFF_MS = 50;
-const LONGEST_BACKOFF_MS = 1000;
+const MAX_BACKOFF_MS = 1000;
 const WATCH_MS = 1000;
 
 /**
@@ -77,7 +77,7 @@ export class Connector {
   }
 
   #failed(error: unknown): void {
-    const backoffMs = Math.min(LONGEST_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** this.#failures);
+    const backoffMs = Math.min(MAX_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** this.#failures);
     this.#failures += 1;
     // Half of it is random, so that many processes don't reconnect in lockstep.
     this.#retryAt = performance.now() + backoffMs * (0.5 + Math.random() / 2);

@@ -11,7 +11,7 @@ const WRITABLE_BY_ATTRIBUTE: ReadonlyMap<string, boolean> = new Map([
   ['read-write', true],
   ['primary', true],
 ]);
-const MOST_HOSTS = 32;
+const MAX_HOSTS = 32;
 
 /**
  * Parses a database URL like libpq, including several servers: `postgresql://host1:5432,host2/name`, or `?host=host1,host2&port=5432`. With
@@ -54,7 +54,7 @@ function readPlaces(authority: string, params: URLSearchParams): Place[] | undef
   const written = authority.split(',').map((item) => /^(\[[^\]]+\]|[^:[\]]*)(?::(\d*))?$/.exec(item));
   const portList = ports?.split(',') ?? written.map((item) => item?.[2] ?? '');
   const hostList = hosts?.split(',') ?? written.map((item) => item?.[1] ?? '');
-  if (written.includes(null) || hostList.length > MOST_HOSTS) return undefined;
+  if (written.includes(null) || hostList.length > MAX_HOSTS) return undefined;
   if (portList.length !== 1 && portList.length !== hostList.length) return undefined;
   if (!portList.every((port) => /^\d{0,5}$/.test(port))) return undefined;
   return hostList.map((host, index) => ({

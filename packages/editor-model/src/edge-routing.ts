@@ -29,7 +29,7 @@ export function createEdgeRouting(nodes: readonly PlacedNode[]): RouteEdge {
     let route = known.get(key);
     if (route === undefined) {
       route = isCurveBlocked(start, end, near) ? findRoute(start, end, near) : null;
-      if (known.size >= MOST_KNOWN) known.clear();
+      if (known.size >= MAX_KNOWN) known.clear();
       known.set(key, route);
     }
     if (route === null) return null;
@@ -39,7 +39,7 @@ export function createEdgeRouting(nodes: readonly PlacedNode[]): RouteEdge {
 }
 
 /** Each step of a drag adds the edges of what is dragged. */
-const MOST_KNOWN = 5000;
+const MAX_KNOWN = 5000;
 
 function minus(a: Point, b: Point): Point {
   return { x: a.x - b.x, y: a.y - b.y };

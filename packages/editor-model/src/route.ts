@@ -6,7 +6,7 @@ const TURN = 40;
 /** Pixels around both ends in which a way is looked for. */
 const DETOUR = 480;
 /** With more nodes around, only the nearest count: the search takes time with their square. */
-const MOST_OBSTACLES = 40;
+const MAX_OBSTACLES = 40;
 /** Pixels. Radius of a rounded turn. */
 const RADIUS = 12;
 
@@ -74,7 +74,7 @@ function nearest(obstacles: Obstacles, start: Point, end: Point): readonly Obsta
     { x: Math.min(start.x, end.x) - DETOUR, y: Math.min(start.y, end.y) - DETOUR },
     { x: Math.max(start.x, end.x) + DETOUR, y: Math.max(start.y, end.y) + DETOUR },
   );
-  if (found.length <= MOST_OBSTACLES) return found;
+  if (found.length <= MAX_OBSTACLES) return found;
   const distance = (each: Obstacle) => {
     const [x, y] = [each.x + each.width / 2, each.y + each.height / 2];
     return Math.hypot(x - start.x, y - start.y) + Math.hypot(x - end.x, y - end.y);
@@ -82,7 +82,7 @@ function nearest(obstacles: Obstacles, start: Point, end: Point): readonly Obsta
   return found
     .map((each) => ({ each, far: distance(each) }))
     .toSorted((a, b) => a.far - b.far)
-    .slice(0, MOST_OBSTACLES)
+    .slice(0, MAX_OBSTACLES)
     .map(({ each }) => each);
 }
 

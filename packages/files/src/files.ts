@@ -9,7 +9,7 @@ import type { ByteRange, FileStore } from './file-store.ts';
 import type { FileSettings } from './settings.ts';
 import {
   abandonFile,
-  expireFiles,
+  doomFiles,
   type FileRow,
   findFile,
   finishFile,
@@ -17,6 +17,7 @@ import {
   insertFile,
   listFilesOf,
   listKnownFiles,
+  lockUploads,
   readUsage,
   removeFile,
   reserveBytes,
@@ -56,7 +57,7 @@ export interface Files {
   listOf(organisationId: number, executionId: number, ids: readonly string[]): Promise<FileRow[]>;
   /** @throws FileError `file_missing`, `file_store_unavailable` */
   open(file: FileRow, range?: ByteRange): Promise<Readable>;
-  /** Leaves uploads to the next sweep, apart from those that an execution uses. */
+  /** Deletes uploads, apart from those that an execution uses. The sweep does what fails here. */
   discard(organisationId: number, ids: readonly string[]): Promise<void>;
   /** Of these ids, those of no file that the organisation has. */
   listUnknown(organisationId: number, ids: readonly string[]): Promise<string[]>;
@@ -87,8 +88,14 @@ export function createFiles(deps: FilesDeps): Files {
       db.forOrganisation(organisationId, (tx) => listFilesOf(tx, organisationId, executionId, ids)),
     open: (file, range) => store.read(file.id, file.size, range),
     async discard(organisationId, ids) {
-      if (ids.length > 0)
-        await db.forOrganisation(organisationId, (tx) => expireFiles(tx, organisationId, ids));
+      if (ids.length === 0) return;
+      const doomed = await db.forOrganisation(organisationId, async (tx) =>
+        doomFiles(tx, await lockUploads(tx, organisationId, ids)),
+      );
+      for (const { id } of doomed) {
+        await store.delete(id);
+        await removeFile(db, id);
+      }
     },
     async listUnknown(organisationId, ids) {
       const known = await db.forOrganisation(organisationId, (tx) => listKnownFiles(tx, organisationId, ids));

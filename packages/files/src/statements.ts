@@ -99,19 +99,6 @@ export async function abandonFile(db: Queryable, id: string): Promise<boolean> {
   return rows.length === 1;
 }
 
-/** The sweep looks at these uploads next, and deletes those that nobody uses. */
-export async function expireFiles(
-  tx: Queryable,
-  organisationId: number,
-  ids: readonly string[],
-): Promise<void> {
-  await tx.query(
-    `UPDATE files SET sweep_at = now()
-     WHERE id = ANY ($2::uuid[]) AND organisation_id = $1 AND state = 'stored' AND sweep_at > now()`,
-    [organisationId, ids],
-  );
-}
-
 /** A file of the organisation; undefined if it has none with this id. */
 export async function findFile(
   db: Queryable,
@@ -167,6 +154,20 @@ export async function lockDueFiles(tx: Queryable, limit: number): Promise<DueFil
     'SELECT id, state FROM files WHERE sweep_at <= now() ORDER BY sweep_at LIMIT $1 FOR UPDATE SKIP LOCKED',
     [limit],
   );
+}
+
+/** Of these ids, those of uploads that nobody else is using or deleting. Locked until the end of the transaction. */
+export async function lockUploads(
+  tx: Queryable,
+  organisationId: number,
+  ids: readonly string[],
+): Promise<string[]> {
+  const rows = await tx.query<{ id: string }>(
+    `SELECT id FROM files WHERE id = ANY ($2::uuid[]) AND organisation_id = $1 AND state = 'stored' AND sweep_at IS NOT NULL
+     FOR UPDATE SKIP LOCKED`,
+    [organisationId, ids],
+  );
+  return rows.map(({ id }) => id);
 }
 
 /** A file whose bytes are to be deleted now. */

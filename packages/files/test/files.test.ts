@@ -116,6 +116,30 @@ describe('a file', () => {
     expect(await usage()).toEqual({ files: 1, bytes: 5 });
   });
 
+  test('that is given up is deleted at once, unless it is of another organisation or an execution uses it', async () => {
+    const { files, upload } = processOf();
+    const ids = [];
+    for (const text of ['one', 'two', 'three']) ids.push((await upload(text)).$file);
+    const [one = '', two = '', three = ''] = ids;
+    await start([two]);
+    await files.discard((await insertWorkflow(db, 'yet another')).organisationId, [three]);
+    await files.discard(workflow.organisationId, [one, two]);
+    expect((await rowsOf()).map(({ id }) => id).sort()).toEqual([two, three].sort());
+    expect((await stored()).sort()).toEqual([two, three].sort());
+  });
+
+  test('that could not be deleted at once is left to the sweep', async () => {
+    const store = createFolderStore(folder);
+    const broken: FileStore = { ...store, delete: () => Promise.reject(new Error('unreachable')) };
+    const { files, upload } = processOf({ store: broken });
+    const { $file: id } = await upload('hello');
+    await expect(files.discard(workflow.organisationId, [id])).rejects.toThrow('unreachable');
+    expect(await rowsOf()).toMatchObject([{ id, state: 'deleting' }]);
+    await letTimePass();
+    await processOf().sweep();
+    expect([await rowsOf(), await stored()]).toEqual([[], []]);
+  });
+
   test('of another organisation, or with an id that is none, is not found', async () => {
     const { files, upload } = processOf();
     const { $file: id } = await upload('hello');

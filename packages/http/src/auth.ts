@@ -27,7 +27,7 @@ import { redactUrl } from './redact.ts';
 const UNUSABLE_KEY = message('api.key_unusable');
 
 /** Requests whose keys are looked up or counted in one statement. */
-const MOST_PER_BATCH = 500;
+const MAX_PER_BATCH = 500;
 
 export interface Authenticator {
   /**
@@ -60,7 +60,7 @@ export function createAuthenticator(db: Database, failuresPerMinute: number): Au
   const violations = createRateLimiter(failuresPerMinute);
   const lookUp = coalesce({
     run: (keyIds: readonly string[]) => lookUpKeys(db, keyIds),
-    maxItems: MOST_PER_BATCH,
+    maxItems: MAX_PER_BATCH,
   });
   const countFailure = inBatches(db, recordAuthenticationFailures);
   const noteSuccess = inBatches(db, recordSuccesses);
@@ -78,7 +78,7 @@ export function createAuthenticator(db: Database, failuresPerMinute: number): Au
   function noteLastUse({ key_id, secret_hash, organisation_id }: KeyForAuthentication): void {
     if (lastUsed.has(key_id)) return;
     const use = { secretHash: secret_hash, organisationId: organisation_id };
-    remember(lastUsed, key_id, use, MOST_REMEMBERED);
+    remember(lastUsed, key_id, use, MAX_REMEMBERED);
   }
 
   async function checkKey(
@@ -140,7 +140,7 @@ function inBatches<Item>(
       await record(db, batch);
       return batch;
     },
-    maxItems: MOST_PER_BATCH,
+    maxItems: MAX_PER_BATCH,
   });
 }
 
@@ -160,7 +160,7 @@ interface LastUse {
 }
 
 /** Keys whose organisation a process remembers; the one remembered longest is forgotten first. */
-const MOST_REMEMBERED = 10_000;
+const MAX_REMEMBERED = 10_000;
 
 const NO_HASH = Buffer.alloc(32);
 

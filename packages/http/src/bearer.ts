@@ -5,7 +5,7 @@ export type BearerHeader =
   | { readonly kind: 'token'; readonly token: string };
 
 // A key has 65 characters; much longer values aren't parsed.
-const LONGEST_HEADER = 256;
+const MAX_HEADER_LENGTH = 256;
 const FORM = /^bearer (\S+)$/i;
 
 /**
@@ -21,7 +21,7 @@ export function readBearer(rawHeaders: readonly string[]): BearerHeader {
     header = rawHeaders[index + 1] ?? '';
   }
   if (header === undefined) return { kind: 'absent' };
-  if (header.length > LONGEST_HEADER) return { kind: 'malformed' };
+  if (header.length > MAX_HEADER_LENGTH) return { kind: 'malformed' };
   const token = FORM.exec(header)?.[1];
   return token === undefined ? { kind: 'malformed' } : { kind: 'token', token };
 }

@@ -6,9 +6,9 @@ import Negotiator from 'negotiator';
 const compress = promisify(gzip);
 
 /** A packet has room for less: compressing it would save nothing. */
-const LEAST_CHARACTERS = 1_000;
+const MIN_CHARACTERS = 1_000;
 /** What is larger is rare, and would keep one of the few threads for long. */
-const MOST_CHARACTERS = 4 * 1024 * 1024;
+const MAX_CHARACTERS = 4 * 1024 * 1024;
 
 /**
  * Compresses an answer to a read, outside of the main thread. Only pages of the same origin get here, so nobody else can put text into an answer to
@@ -19,8 +19,8 @@ export async function compressAnswer(
   reply: FastifyReply,
   payload: unknown,
 ): Promise<unknown> {
-  if (typeof payload !== 'string' || payload.length < LEAST_CHARACTERS) return payload;
-  if (payload.length > MOST_CHARACTERS || reply.hasHeader('content-encoding')) return payload;
+  if (typeof payload !== 'string' || payload.length < MIN_CHARACTERS) return payload;
+  if (payload.length > MAX_CHARACTERS || reply.hasHeader('content-encoding')) return payload;
   reply.header('vary', 'accept-encoding');
   if (new Negotiator(request.raw).encodings(['gzip']).length === 0) return payload;
   reply.header('content-encoding', 'gzip').removeHeader('content-length');

@@ -15,11 +15,11 @@ export function pathId(text: string, what: Resource): number {
 }
 
 /** The type of the column has no larger one. */
-export const LARGEST_VERSION = 2_147_483_647;
+export const MAX_VERSION = 2_147_483_647;
 
 /** A version's number in a path. @throws ApiError `not_found` */
 export function pathVersion(text: string): number {
   const version = pathId(text, 'version');
-  if (version > LARGEST_VERSION) throw notFound('version');
+  if (version > MAX_VERSION) throw notFound('version');
   return version;
 }

@@ -15,14 +15,18 @@ export interface ArrivingFile {
   readonly source: AsyncIterable<Uint8Array>;
 }
 
+/** Takes a file that arrives in a field. What it leaves of the file is dropped. @returns what stands for it */
+export type KeepPart<Kept> = (file: ArrivingFile, field: string) => Promise<Kept>;
+
 export interface PartLimits {
   readonly parts: number;
+  /** Chosen ones. */
   readonly files: number;
-  /** Of the names and texts of all fields together. */
-  readonly fieldBytes: number;
+  /** Of the names and texts of all fields together; null if texts aren't wanted, of whatever size. */
+  readonly fieldBytes: number | null;
+  /** Whether bytes that have no file name are a file, too. */
+  readonly takesUnnamed?: boolean;
 }
-
-const MAX_NAME_BYTES = 1_000;
 
 /** The fields of a form in their order: texts, what was made of files, and null where nobody chose one. */
 export type Parts<Kept> = readonly (readonly [name: string, value: string | Kept | null])[];
@@ -35,38 +39,68 @@ export async function readParts<Kept>(
   body: Readable,
   headers: IncomingHttpHeaders,
   limits: PartLimits,
-  keep: (file: ArrivingFile) => Promise<Kept>,
+  keep: KeepPart<Kept>,
 ): Promise<Parts<Kept>> {
   const parser = createParser(headers, limits);
   const parts: [string, string | Kept | null][] = [];
   const streams: Readable[] = [];
-  let room = limits.fieldBytes;
+  let room = limits.fieldBytes ?? Number.POSITIVE_INFINITY;
+  let seen = 0;
+  let files = 0;
+  let isRefused = false;
   let keeping: Promise<void> = Promise.resolve();
   const refused = Promise.withResolvers<never>();
-  const refuse = (error: unknown): void => refused.reject(error);
+  const refuse = (error: unknown): void => {
+    isRefused = true;
+    refused.reject(error);
+  };
   refused.promise.catch(() => {});
-  parser.on('field', (name, value, isNameCut, isValueCut) => {
+  /** The parser's own limit isn't used: it throws where nobody catches it if the body then breaks off. */
+  function countPart(): void {
+    seen += 1;
+    if (seen > limits.parts) refuse(broken(limits));
+  }
+  function countFile(): void {
+    files += 1;
+    if (files > limits.files)
+      throw new ApiError('invalid_body', message('api.too_many_files', { max: limits.files }));
+  }
+  // Undefined where the sender has left it out.
+  parser.on('field', (given: string | undefined, value, _isNameCut, isValueCut) => {
+    countPart();
+    if (isRefused || limits.fieldBytes === null) return;
+    const name = unescapeName(given ?? '');
     room -= Buffer.byteLength(name) + Buffer.byteLength(value);
-    if (isNameCut) refuse(broken(limits));
-    else if (isValueCut || room < 0)
+    if (isValueCut || room < 0)
       refuse(new ApiError('body_too_large', message('api.body_too_large', { bytes: limits.fieldBytes })));
     else parts.push([name, value]);
   });
-  parser.on('file', (field, stream, name, _encoding, type) => {
+  parser.on('file', (given: string | undefined, stream, escaped: string | undefined, _encoding, type) => {
     // Whoever reads it learns of its end by the parser's.
     stream.on('error', () => {});
+    countPart();
+    if (isRefused) {
+      stream.resume();
+      return;
+    }
     streams.push(stream);
+    const field = unescapeName(given ?? '');
+    const name = unescapeName(escaped ?? '');
     const part: [string, Kept | null] = [field, null];
     parts.push(part);
     keeping = keeping.then(async () => {
-      part[1] = await keepPart(stream, name, type, keep);
+      const chunks = stream.iterator({ destroyOnReturn: false }) as AsyncIterableIterator<Uint8Array>;
+      const first = await chunks.next();
+      // What browsers send where nobody chose a file.
+      if (first.done === true && name === '') return;
+      countFile();
+      const about = { name: fileName(name), type: mediaType(type), declaredBytes: null };
+      part[1] = await keep({ ...about, source: resumed(first, chunks) }, field);
+      await chunks.return?.();
+      stream.resume();
     });
     keeping.catch(refuse);
   });
-  parser.once('filesLimit', () =>
-    refuse(new ApiError('invalid_body', message('api.too_many_files', { max: limits.files }))),
-  );
-  parser.once('partsLimit', () => refuse(broken(limits)));
   const cut = () => {
     if (!body.readableEnded) parser.destroy(new Error('the connection ended'));
   };
@@ -92,37 +126,34 @@ export async function readParts<Kept>(
   }
 }
 
-/** @returns null for what browsers send where nobody chose a file */
-async function keepPart<Kept>(
-  stream: Readable,
-  name: string,
-  type: string,
-  keep: (file: ArrivingFile) => Promise<Kept>,
-): Promise<Kept | null> {
-  const chunks = stream.iterator({ destroyOnReturn: false }) as AsyncIterableIterator<Uint8Array>;
-  const first = await chunks.next();
-  if (first.done === true && name === '') return null;
-  async function* source(): AsyncGenerator<Uint8Array> {
-    if (first.done === true) return;
-    yield first.value;
-    yield* chunks;
-  }
-  return keep({ name: fileName(name), type: mediaType(type), declaredBytes: null, source: source() });
+/** What is read already, and the rest. */
+async function* resumed(
+  first: IteratorResult<Uint8Array>,
+  rest: AsyncIterable<Uint8Array>,
+): AsyncGenerator<Uint8Array> {
+  if (first.done === true) return;
+  yield first.value;
+  yield* rest;
+}
+
+const ESCAPED: { readonly [code: string]: string } = { '%0A': '\n', '%0D': '\r', '%22': '"' };
+
+/** Senders escape these three and nothing else (HTML, 4.10.21.8). */
+function unescapeName(name: string): string {
+  return name.replace(/%(?:0A|0D|22)/gi, (code) => ESCAPED[code.toUpperCase()] ?? code);
 }
 
 /** @throws ApiError `invalid_body` for headers that name no boundary */
 function createParser(headers: IncomingHttpHeaders, limits: PartLimits): Busboy {
+  const { fieldBytes, takesUnnamed = false } = limits;
   try {
     return new Busboy({
       headers: headers as BusboyHeaders,
-      isPartAFile: (_field, _type, name) => name !== undefined,
-      limits: {
-        parts: limits.parts,
-        files: limits.files,
-        fields: limits.parts,
-        fieldSize: limits.fieldBytes,
-        fieldNameSize: MAX_NAME_BYTES,
-      },
+      isPartAFile: (_field, type, name) =>
+        name !== undefined || (takesUnnamed && type === 'application/octet-stream'),
+      // A file whose turn hasn't come holds no more than the piece of the body that it came with.
+      fileHwm: 1,
+      limits: { fieldSize: fieldBytes ?? 0 },
     });
   } catch (cause) {
     throw broken(limits, cause);

@@ -7,7 +7,7 @@ const WINDOW_MS = 60_000;
  * Keys, webhooks or addresses counted at once, to bound memory. Another one is refused until an old one expires: forgetting one that still
  * counts would allow a caller with many names unlimited attempts.
  */
-const MOST_COUNTED = 50_000;
+const MAX_COUNTED = 50_000;
 
 interface Counter {
   windowStart: number;
@@ -102,7 +102,7 @@ function refused(counter: Counter, limit: number, elapsed: number, count: number
 
 /** Forgets the least recently seen caller if none of its counts matter any longer. False: no room. */
 export function makeRoom<Count>(counts: Map<string, Count>, isOver: (first: Count) => boolean): boolean {
-  if (counts.size < MOST_COUNTED) return true;
+  if (counts.size < MAX_COUNTED) return true;
   const [first] = counts;
   return first !== undefined && isOver(first[1]) && counts.delete(first[0]);
 }

@@ -18,7 +18,7 @@ import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.
 import type { FastifySchemaCompiler } from 'fastify';
 
 /** A client that sends thousands of errors only gets the first ones. */
-const MOST_ERRORS = 100;
+const MAX_ERRORS = 100;
 /** Members or items per level above which a body is only checked up to its first error. */
 const LARGE_LEVEL = 1_000;
 
@@ -165,7 +165,7 @@ export function toFieldErrors(errors: readonly ErrorObject[], base = ''): FieldE
   const distinct = new Map(
     found.map((error) => [`${error.pointer} ${error.code} ${inEnglish(error.message)}`, error]),
   );
-  return [...distinct.values()].slice(0, MOST_ERRORS);
+  return [...distinct.values()].slice(0, MAX_ERRORS);
 }
 
 function toFieldError(error: ErrorObject, base: string): FieldError {

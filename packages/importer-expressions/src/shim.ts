@@ -6,7 +6,7 @@ import { MODULES } from './modules.ts';
  * What code and expressions of n8n find in Millrace's Code node: the items under the names n8n gives them. It runs in the sandbox of that
  * node, and only when the workflow runs.
  */
-const ITEMS = `const wrap = (json) => ({ json: json ?? {}, binary: {} });
+const ITEMS = `const wrap = (json) => ({ json: typeof json === 'string' ? { data: json } : json ?? {}, binary: {} });
 const listOf = (value) => Array.isArray(value) ? value.map(wrap) : value == null ? [] : [wrap(value)];
 const access = ({ all, item, index }) => {
   const list = listOf(all);

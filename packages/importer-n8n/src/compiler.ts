@@ -7,6 +7,7 @@ import {
   isSameRef,
   isWithin,
   listValue,
+  memberPath,
   type Ref,
   type Scope,
   template,
@@ -349,6 +350,14 @@ export class Compiler {
       out = this.#markers.get(key) ?? out;
     }
     return out;
+  }
+
+  /** The items of an output, or a member of them, seen from a scope around it; nothing if it isn't reached. */
+  ownIn(node: N8nNode, given: Out, scope: Scope, member: readonly string[]): Out {
+    const out = this.leave(node, given, scope);
+    const { shape, ...plain } = out.ref;
+    const isPlace = shape !== undefined && member.length > 0 && memberPath(out.ref, member) !== null;
+    return this.#isOwn(isPlace ? { ...out, ref: plain } : out) ? out : this.#mark(node, out);
   }
 
   /** Opens the loop over a list, or returns the one that another reader of the list has opened. */

@@ -94,7 +94,7 @@ describe('nodes that read and convert documents, and crypto', () => {
       { type: 'SHA256', value: '={{ $json.data }}' },
       {
         operation: 'hash',
-        data: '{{nodes.page.output.body.data | string}}',
+        data: '{{nodes.page_text.output.result.data | string}}',
         algorithm: 'sha256',
         encoding: 'hex',
       },

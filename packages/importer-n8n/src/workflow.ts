@@ -8,6 +8,7 @@ import { type Arrival, Compiler, type Out } from './compiler.ts';
 import { isTrigger, type Started, startedBy, triggersOf } from './graph.ts';
 import type { Handler, Handlers } from './handler.ts';
 import { withItemSettings } from './item-settings.ts';
+import { answerWith } from './nodes/answers.ts';
 import { COMPARED } from './nodes/compare.ts';
 import { CORE } from './nodes/core.ts';
 import { CRYPTO } from './nodes/crypto.ts';
@@ -21,7 +22,6 @@ import { OUTSIDE } from './nodes/outside.ts';
 import { TEXTS } from './nodes/texts.ts';
 import {
   addTrigger,
-  answerWith,
   keepWhatIsRead,
   repeatTimes,
   separateWebhooks,
@@ -242,7 +242,8 @@ function firstOf(compiler: Compiler, node: N8nNode, arrival: Arrival): Arrival {
 
 /** A branch that is taken if there are items at all: n8n runs no node without any. */
 function ifAny(compiler: Compiler, node: N8nNode, { ref, exits }: Arrival) {
-  const list = ref.perhapsMany === undefined ? ref.path : asList(ref.path);
+  // Nothing isn't an empty list: the response to a call may have no content.
+  const list = ref.perhapsMany === undefined ? ref.path : asList(`${ref.path} ?? ""`);
   const id = compiler.add(node, {
     type: 'core.if',
     label: `${node.name}: any items?`,
@@ -271,7 +272,7 @@ function listStep(compiler: Compiler, node: N8nNode, handler: Handler): Step {
   );
   const [first] = settled;
   const exits = settled.flatMap((arrival) => arrival?.exits ?? []);
-  const isList = first?.ref.kind === 'many' || first?.ref.perhapsMany?.isLikely === true;
+  const isList = first?.ref.kind === 'many' || first?.ref.perhapsMany !== undefined;
   const needsItems = handler.collects === true && !isMulti && isList;
   const after = needsItems && first != null ? ifAny(compiler, node, first) : exits;
   const ref = first?.ref ?? null;

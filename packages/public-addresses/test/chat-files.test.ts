@@ -15,9 +15,10 @@ async function sendFiles(
   session: string,
   files: readonly File[],
   message = 'Look',
+  messageId = newId(),
 ): Promise<{ readonly status: number; readonly body: { readonly [name: string]: unknown } }> {
   const body = new FormData();
-  body.append('message_id', newId());
+  body.append('message_id', messageId);
   body.append('message', message);
   for (const file of files) body.append('files', file);
   const headers = { 'x-chat-session': session };
@@ -90,6 +91,18 @@ describe('files of a message', () => {
     const { status, body } = await sendFiles(url, newSession(), files);
     expect([status, typeof body.problem]).toEqual([expected, 'string']);
     expect(await storedFiles()).toBe(before);
+  });
+
+  test('of a message that came before, or of a conversation that is full, are deleted at once', async () => {
+    const { url } = await createChatIn(service, { ...TAKES, messages_per_session: 1 });
+    const session = newSession();
+    const id = newId();
+    const sent = (messageId: string) => sendFiles(url, session, [text('a.txt')], 'Look', messageId);
+    const first = await sent(id);
+    const after = await storedFiles();
+    expect(await sent(id)).toEqual(first);
+    expect((await sent(newId())).status).toBe(409);
+    expect(await storedFiles()).toBe(after);
   });
 
   test('are refused where the author takes none, without a session, and too often', async () => {

@@ -1,10 +1,7 @@
 import type { JsonObject } from '@millrace/engine';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import {
-  type ExecutionBody,
-  startWorkingService,
-  type WorkingService,
-} from '../../runtime/test/worker/service-with-worker.ts';
+import { startWorkingService, type WorkingService } from '../../runtime/test/worker/service-with-worker.ts';
+import { CONTACT, createFormIn, executionsIn, hiddenIn, read, submit, urlIn } from './forms-calls.ts';
 
 let service: WorkingService;
 beforeAll(async () => {
@@ -12,82 +9,9 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-const CONTACT = {
-  title: 'Contact <us>',
-  fields: [
-    { label: 'E-mail', name: 'email', type: 'email', required: true },
-    { label: 'Message', name: 'message', type: 'paragraph', required: true, help: 'As "long" as you like' },
-    { label: 'Sacks', name: 'sacks', type: 'number' },
-    { label: 'Topic', name: 'topic', type: 'choice', choices: ['Order', 'Other & more'] },
-  ],
-  submissions_per_minute: 0,
-};
-
-/** Saves a workflow that starts with a form, and returns its id and the address of the form. */
-async function createForm(
-  config: JsonObject = CONTACT,
-  status = 'active',
-): Promise<{ readonly id: number; readonly url: string }> {
-  const id = await service.createWorkflow(
-    { nodes: [{ id: 'form', type: 'trigger.form', data: { config } }], edges: [] },
-    { status },
-  );
-  return { id, url: await urlOf(id) };
-}
-
-async function urlOf(id: number): Promise<string> {
-  const [row] = await service.database.db.query<{ hash: string }>(
-    'SELECT webhook_hash AS hash FROM workflows WHERE id = $1',
-    [id],
-  );
-  return `${service.url}/api/v1/forms/${row?.hash ?? ''}`;
-}
-
-interface Page {
-  readonly status: number;
-  readonly html: string;
-  readonly headers: Headers;
-}
-
-async function read(url: string, headers: { readonly [name: string]: string } = {}): Promise<Page> {
-  const response = await fetch(url, { headers, redirect: 'manual' });
-  return { status: response.status, html: await response.text(), headers: response.headers };
-}
-
-/** What somebody enters, by the names of the fields. */
-type Fields = { readonly [name: string]: string | readonly string[] };
-
-async function submit(url: string, fields: Fields | FormData, page?: Page): Promise<Page> {
-  const body =
-    fields instanceof FormData
-      ? fields
-      : new URLSearchParams(
-          Object.entries(fields).flatMap(([name, value]) =>
-            [value].flat().map((each): [string, string] => [name, each]),
-          ),
-        );
-  if (page !== undefined) for (const [name, value] of hiddenIn(page)) body.append(name, value);
-  const response = await fetch(url, { method: 'POST', body, redirect: 'manual' });
-  return { status: response.status, html: await response.text(), headers: response.headers };
-}
-
-const ENTITIES: { readonly [entity: string]: string } = { amp: '&', lt: '<', gt: '>', quot: '"', '#39': "'" };
-const plain = (html: string) => html.replaceAll(/&([^;]+);/g, (_all, name: string) => ENTITIES[name] ?? '?');
-
-/** What the page sends without being seen. */
-function hiddenIn({ html }: Page): readonly (readonly [string, string])[] {
-  return [...html.matchAll(/<input type="hidden" name="([^"]*)" value="([^"]*)">/g)].map(
-    ([, name = '', value = '']) => [plain(name), plain(value)] as const,
-  );
-}
-
-async function executionsOf(workflowId: number): Promise<ExecutionBody[]> {
-  const rows = await service.database.db.query<{ id: number }>(
-    'SELECT id FROM executions WHERE workflow_id = $1 ORDER BY id',
-    [workflowId],
-  );
-  return Promise.all(rows.map(({ id }) => service.finished(id)));
-}
+const createForm = (config?: JsonObject, status?: string) => createFormIn(service, config, status);
+const urlOf = (id: number) => urlIn(service, id);
+const executionsOf = (id: number) => executionsIn(service, id);
 
 const GOOD = {
   email: 'ada@example.com',
@@ -372,26 +296,5 @@ describe('pages and files', () => {
     const made = { cv: '{"$file":"00000000-0000-4000-8000-000000000000"}', agreed: 'on' };
     expect((await submit(url, made, second)).status).toBe(422);
     expect(await executionsOf(id)).toEqual([]);
-  });
-
-  test('a file is stored once its submission is taken, and not before', async () => {
-    const count = async () => {
-      const [row] = await service.database.db.query<{ n: number }>(
-        "SELECT count(*)::integer AS n FROM files WHERE state <> 'deleting' AND (sweep_at IS NULL OR sweep_at > now())",
-      );
-      return row?.n ?? 0;
-    };
-    const { id, url } = await createForm({ ...APPLICATION, submissions_per_minute: 2 });
-    const second = await submit(url, { 'Your name': 'Ada' }, await read(url));
-    const before = await count();
-    const data = new FormData();
-    data.append('cv', new File(['%PDF'], 'cv.pdf', { type: 'application/pdf' }));
-    data.append('other', new File(['%PDF'], 'other.pdf', { type: 'application/pdf' }));
-    expect((await submit(url, data, second)).status).toBe(422);
-    expect(await count()).toBe(before);
-    const sent = () => submit(url, papers(new File(['%PDF'], 'cv.pdf', { type: 'application/pdf' })), second);
-    expect([(await sent()).status, (await sent()).status, (await sent()).status]).toEqual([303, 303, 429]);
-    expect(await executionsOf(id)).toHaveLength(1);
-    expect(await count()).toBe(before + 1);
   });
 });

@@ -1,6 +1,12 @@
 import type { JsonObject } from '@millrace/engine';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { callWebhook, startWebhookWorld, type WebhookCall, type WebhookWorld } from './webhooks-world.ts';
+import {
+  callWebhook,
+  githubHeaders,
+  startWebhookWorld,
+  type WebhookCall,
+  type WebhookWorld,
+} from './webhooks-world.ts';
 
 let world: WebhookWorld;
 beforeAll(async () => {
@@ -27,10 +33,9 @@ describe('files', () => {
     }
     return data;
   };
-  /** Those that the next sweep leaves. */
   const countFiles = async () => {
     const [row] = await world.service.database.db.query<{ n: number }>(
-      "SELECT count(*)::integer AS n FROM files WHERE state <> 'deleting' AND (sweep_at IS NULL OR sweep_at > now())",
+      'SELECT count(*)::integer AS n FROM files',
     );
     return row?.n;
   };
@@ -64,10 +69,65 @@ describe('files', () => {
     expect(await ended((await call('{"a":1}', 'application/json')).json)).toMatchObject({
       input_data: { a: 1 },
     });
-    // As browsers send it; fetch leaves the name out.
-    const unchosen = '--x\r\nContent-Disposition: form-data; name="sheet"; filename=""\r\n\r\n\r\n--x--\r\n';
-    const answer = await call(unchosen, 'multipart/form-data; boundary=x');
-    expect(await ended(answer.json)).toMatchObject({ input_data: { sheet: null } });
+  });
+
+  /** As browsers send it; fetch leaves the name of an unchosen file out. */
+  const part = (disposition: string, content = '') =>
+    `--x\r\nContent-Disposition: form-data${disposition}\r\n\r\n${content}\r\n`;
+  const multipart = { 'content-type': 'multipart/form-data; boundary=x' };
+  const nobodyChose = part('; name="sheet"; filename=""');
+  const unsigned = async () => ({ body: 'files' });
+  /** All of a call has to be there before it can be checked. */
+  const signed = async () => ({
+    body: 'files',
+    signature: { preset: 'github', credential_id: await world.createSecret('s') },
+  });
+
+  test.each([
+    ['stored while they arrive', unsigned],
+    ['stored when the signature has been checked', signed],
+    ['only described', async () => ({ body: 'any' })],
+  ])('a form is read in the same way, its files %s', async (_how, settings) => {
+    const { hash } = await world.createWebhook(await settings());
+    const body = `${[
+      part('; name="a%22b%0D%0A"', 'text'),
+      part('', 'without a name'),
+      nobodyChose.repeat(25),
+      part('; name="one"; filename="a%22.csv"', 'id\n17\n'),
+      part('; name="empty"; filename="empty.csv"'),
+      part('; name="unnamed"; filename=""', 'abc'),
+    ].join('')}--x--\r\n`;
+    const answer = await callBy('POST', hash, {
+      body,
+      headers: { ...multipart, ...githubHeaders('s', body) },
+    });
+    expect([answer.status, answer.text]).toEqual([202, expect.any(String)]);
+    expect(await ended(answer.json)).toMatchObject({
+      input_data: {
+        'a"b\r\n': 'text',
+        '': 'without a name',
+        sheet: Array.from({ length: 25 }, () => null),
+        one: { name: 'a".csv', type: 'text/plain', size: 6 },
+        empty: { name: 'empty.csv', size: 0 },
+        unnamed: { name: 'file', size: 3 },
+      },
+    });
+  });
+
+  test.each([
+    ['stored while they arrive', unsigned],
+    ['stored when the signature has been checked', signed],
+  ])('more than 20 leave nothing, %s', async (_how, settings) => {
+    const { id, hash } = await world.createWebhook(await settings());
+    const before = await countFiles();
+    const body = `${part('; name="a"; filename=""', 'abc').repeat(21)}--x--\r\n`;
+    const answer = await callBy('POST', hash, {
+      body,
+      headers: { ...multipart, ...githubHeaders('s', body) },
+    });
+    expect([answer.status, answer.json.code]).toEqual([400, 'invalid_body']);
+    expect(await countFiles()).toBe(before);
+    expect(await world.executionsOf(id)).toEqual([]);
   });
 
   test('are stored for calls that may start something only, and not too many', async () => {
@@ -144,7 +204,7 @@ describe('files', () => {
     expect(await countFiles()).toBe(before);
   });
 
-  test('of an event that came before are given up at once', async () => {
+  test('of an event that came before are deleted at once', async () => {
     const { hash } = await world.createWebhook({
       body: 'files',
       deduplicate: { by: 'query', name: 'event' },

@@ -147,7 +147,7 @@ export async function claimExecutions(
        SELECT e.id, o.organisation_id, e.priority, e.bytes,
          o.part < o.allowed AND count(*) OVER (PARTITION BY o.organisation_id) = o.part AS has_more
        FROM queued_of o CROSS JOIN LATERAL (
-         ${MOST_URGENT}
+         ${MAX_URGENT}
          UNION ALL
          (SELECT s.* FROM unnest(ARRAY[0, 1, 2]) AS p (priority) CROSS JOIN LATERAL ${OLDEST} s ORDER BY id LIMIT o.part)
        ) e
@@ -256,7 +256,7 @@ export function firstOf(rows: string, limit: string, lock = ''): string {
 
 const LOCKED = 'FOR UPDATE SKIP LOCKED';
 const OF_ORGANISATION = 'organisation_id = o.organisation_id AND crashed_attempts < $14';
-const MOST_URGENT = firstOf(
+const MAX_URGENT = firstOf(
   `SELECT id, priority, ${DATA_BYTES} AS bytes FROM executions WHERE ${QUEUED} AND ${OF_ORGANISATION} ORDER BY priority DESC, id`,
   `CASE WHEN ${OLDEST_FIRST} THEN 0 ELSE o.part END`,
   LOCKED,

@@ -1,5 +1,4 @@
-import { randomUUID } from 'node:crypto';
-import type { ClaimedExecution, CompileResult, Lease } from '@millrace/engine';
+import type { ClaimedExecution, CompileResult } from '@millrace/engine';
 import type { Logger } from 'pino';
 import { claimPause } from './claim-pause.ts';
 import { DatabaseClock } from './clock.ts';
@@ -7,9 +6,9 @@ import { DataBudget } from './data-budget.ts';
 import { createErrorWorkflows } from './error-workflows.ts';
 import { ExecutionSlot } from './execution-slot.ts';
 import type { Executor } from './executor.ts';
+import { LeaseKeeper } from './lease-keeper.ts';
 import { MAX_CLAIMED } from './lease-statements.ts';
-import { CpuUsage, LeaseWatch } from './lease-watch.ts';
-import { onStall, stalledSince } from './main-thread.ts';
+import { onStall } from './main-thread.ts';
 import { Meters } from './meters/meters.ts';
 import type { PeriodicTask } from './periodic-task.ts';
 import { PgExecutionStore } from './pg-store.ts';
@@ -35,17 +34,7 @@ export interface Worker extends Executor {
   runningIds(): number[];
 }
 
-/** One registration: a worker that lost its lease continues under a new one. */
-interface Registration {
-  readonly id: string;
-  readonly lease: LeaseWatch;
-  /** Since the lease was last requested. */
-  cpuUsage: CpuUsage;
-}
-
 const RETRY_PAUSE_MS = 250;
-/** An execution that stalled a worker for this share of its lease counts as the cause of losing it. */
-const STALL_SHARE = 0.25;
 /** Payload of a queue notification when an organisation's share of the slots was changed. */
 const SHARES_CHANGED = 'shares';
 /** Payload when a start may be skipped or cancel older executions. */
@@ -65,6 +54,7 @@ class PgWorker implements Worker {
   readonly #store: PgExecutionStore;
   readonly #runDeps: RunDeps;
   readonly #clock: DatabaseClock;
+  readonly #lease: LeaseKeeper;
   readonly #slots: Slots;
   readonly #data: DataBudget;
   readonly #running = new Map<number, RunningExecution>();
@@ -86,13 +76,6 @@ class PgWorker implements Worker {
   #isQuiet = false;
   /** Organisations that hold their share of the slots: the queue may hold more of theirs, which goes first. */
   #atShare = new Set<number>();
-  #registration: Registration | null = null;
-  /** Lost registrations whose executions this process moves to its next one. */
-  #formerIds: string[] = [];
-  /** Executions that cost this process a registration, and the leases of the innocent ones. */
-  readonly #suspects = new Set<number>();
-  #bystanders: Lease[] = [];
-  #leaseTimer: NodeJS.Timeout | null = null;
   #stopWatching: () => void = () => {};
   #claims: Promise<void> = Promise.resolve();
   #heartbeats: Promise<void> = Promise.resolve();
@@ -115,13 +98,21 @@ class PgWorker implements Worker {
     this.#store = new PgExecutionStore(db, {
       leaseMs: config.worker.leaseMs,
       maxCrashedAttempts: config.worker.maxCrashedAttempts,
-      isLeaseValid: (workerId) => this.#registration?.id === workerId && this.#registration.lease.isValid,
+      isLeaseValid: (workerId) => this.#lease.isHeldBy(workerId),
       onChanged: (ids) => notifier.changed(ids),
       onFailure: () => this.#errorWorkflows.kick(),
       meters,
       tracer: deps.tracer ?? null,
     });
     this.#runDeps = toRunDeps({ ...deps, meters }, this.#store, this.#clock);
+    this.#lease = new LeaseKeeper({
+      store: this.#store,
+      leaseMs: config.worker.leaseMs,
+      log,
+      running: () => [...this.#running.values()].map(({ claimed }) => claimed.lease),
+      onRegistered: () => this.#synchronise(),
+      onLost: () => this.#leaseLost(),
+    });
   }
 
   async start(): Promise<void> {
@@ -136,7 +127,7 @@ class PgWorker implements Worker {
       () => this.#wakeup.wake(),
     );
     // The last step that may fail: a registered worker has to send heartbeats.
-    await this.#register();
+    await this.#lease.register();
     notifier.onCancelled((id) => this.#running.get(id)?.stop('cancelled'));
     notifier.onSignalled((id) => this.#signalled(id));
     this.#deps.slots?.onBorrowed((executionId) => {
@@ -163,8 +154,8 @@ class PgWorker implements Worker {
   }
 
   reserve(executionId: number, organisationId: number, bytes: number): string | null {
-    const registration = this.#registration;
-    if (registration === null || this.#isStopping || !registration.lease.isValid) return null;
+    const registration = this.#lease.valid;
+    if (registration === null || this.#isStopping) return null;
     if (this.#hasBacklog || this.#atShare.has(organisationId)) return null;
     if (!this.#data.hasRoom(organisationId, bytes)) return null;
     if (!this.#slots.mayHoldAnother(organisationId, this.#claiming)) {
@@ -219,64 +210,16 @@ class PgWorker implements Worker {
     else if (this.#claiming > 0) this.#signalledMeanwhile.add(executionId);
   }
 
-  async #register(): Promise<Registration> {
-    const id = randomUUID();
-    const lease = new LeaseWatch(this.#config.leaseMs, performance.now());
-    const cpuUsage = new CpuUsage();
-    await this.#store.registerWorker(id);
+  /** Reads the clock, and how slots and limits are shared, between organisations and with other workers. */
+  async #synchronise(): Promise<void> {
     await this.#clock.synchronise();
-    await this.#readShares();
-    // Before the first claim under the new id, which would count these executions as crashed.
-    if (this.#bystanders.length > 0) await this.#store.uncountCrashes(this.#bystanders);
-    this.#bystanders = [];
-    if (this.#formerIds.length > 0) await this.#store.inherit(id, this.#formerIds, [...this.#suspects]);
-    // Without a valid lease nothing was inherited; the next registration does it.
-    if (lease.isValid) {
-      this.#formerIds = [];
-      this.#suspects.clear();
-    }
-    const registration = { id, lease, cpuUsage };
-    this.#registration = registration;
-    this.#watchLease(registration);
-    this.#log.info({ worker_id: id }, 'worker registered');
-    return registration;
-  }
-
-  /** How slots and limits are shared, between organisations and with other workers. */
-  async #readShares(): Promise<void> {
     this.#slots.setOwnShares(await this.#store.readOwnShares());
     this.#deps.onWorkersCounted?.(await this.#store.countWorkers());
   }
 
-  #watchLease(registration: Registration): void {
-    if (this.#leaseTimer !== null) clearTimeout(this.#leaseTimer);
-    this.#leaseTimer = setTimeout(() => {
-      if (registration.lease.isValid) this.#watchLease(registration);
-      else this.#loseLease(registration);
-    }, registration.lease.remainingMs + 1);
-    this.#leaseTimer.unref();
-  }
-
   /** From here on all running executions may belong to another worker: nothing more is started or stored for them. */
-  #loseLease(registration: Registration): void {
-    if (this.#registration !== registration) return;
-    const { wasBusy } = registration.cpuUsage;
-    const suspects = this.#findSuspects(registration);
-    this.#log.warn(
-      { worker_id: registration.id, running: this.#running.size, was_busy: wasBusy, stalled_by: suspects },
-      'worker lost its lease; registering again',
-    );
-    for (const id of suspects) this.#suspects.add(id);
-    // If its own work kept it from its heartbeat and the cause is unknown, it counts as crashed: one of its executions would do it again.
-    if (!wasBusy || suspects.length > 0) {
-      this.#formerIds.push(registration.id);
-      const others = [...this.#running.values()].filter(
-        ({ claimed }) => !suspects.includes(claimed.lease.executionId),
-      );
-      this.#bystanders.push(...others.map(({ claimed }) => claimed.lease));
-    }
+  #leaseLost(): void {
     this.#meters.leaseLosses += 1;
-    this.#registration = null;
     for (const execution of this.#running.values()) {
       execution.stop('lease_lost');
       execution.data.end();
@@ -286,18 +229,10 @@ class PgWorker implements Worker {
     this.#heartbeatWakeup.wake();
   }
 
-  /** The executions that have stalled the main thread for long enough to cost the worker its lease; none if it was held up itself. */
-  #findSuspects({ cpuUsage }: Registration): number[] {
-    const enoughMs = this.#config.leaseMs * STALL_SHARE;
-    if (cpuUsage.spentMs < enoughMs) return [];
-    const held = stalledSince(cpuUsage.since);
-    return [...this.#running.keys()].filter((id) => (held.get(id) ?? 0) >= enoughMs);
-  }
-
   async #heartbeatLoop(): Promise<void> {
     while (!this.#isStopping) {
       await this.#heartbeatWakeup.wait(
-        this.#registration === null ? RETRY_PAUSE_MS : this.#config.heartbeatMs,
+        this.#lease.current === null ? RETRY_PAUSE_MS : this.#config.heartbeatMs,
       );
       await this.#beat().catch((error: unknown) => {
         this.#log.warn({ err: error }, 'worker could not reach the database; retrying');
@@ -308,27 +243,15 @@ class PgWorker implements Worker {
   }
 
   async #beat(): Promise<void> {
-    const registration = this.#registration;
-    if (registration === null) {
+    if (this.#lease.current === null) {
       if (this.#isStopping) return;
-      await this.#register();
-      await this.#reconcile();
-      return;
+      await this.#lease.register();
+    } else {
+      if (!(await this.#lease.renew())) return;
+      await this.#synchronise();
+      // Notifications may have been lost.
+      this.#mayHaveUndecided = true;
     }
-    const sentAt = performance.now();
-    const cpuUsage = new CpuUsage();
-    if (!(await this.#store.heartbeat(registration.id))) {
-      this.#loseLease(registration);
-      return;
-    }
-    if (this.#registration !== registration) return;
-    registration.lease.renewed(sentAt);
-    registration.cpuUsage = cpuUsage;
-    this.#watchLease(registration);
-    await this.#clock.synchronise();
-    await this.#readShares();
-    // Notifications may have been lost.
-    this.#mayHaveUndecided = true;
     await this.#reconcile();
   }
 
@@ -349,7 +272,7 @@ class PgWorker implements Worker {
    * Finds what is leased to this worker but not known to it. Between two claims: what a claim has leased is unknown until its reply is here.
    */
   async #adopt(): Promise<void> {
-    const registration = this.#registration;
+    const registration = this.#lease.current;
     if (!this.#isAdoptionDue || registration === null) return;
     this.#isAdoptionDue = false;
     const isKnown = (id: number) => this.#running.has(id) || this.#reserved.has(id);
@@ -386,9 +309,9 @@ class PgWorker implements Worker {
   }
 
   async #claim(): Promise<boolean> {
-    const registration = this.#registration;
+    const registration = this.#lease.valid;
     const limit = Math.min(this.#slots.free, MAX_CLAIMED);
-    if (registration === null || !registration.lease.isValid) return true;
+    if (registration === null) return true;
     if (limit <= 0) {
       await this.#decideStarts();
       // Not known for sure, but until the next check new arrivals must not starve the queue.
@@ -421,7 +344,7 @@ class PgWorker implements Worker {
 
   #startRun(claimed: ClaimedExecution, ahead: AheadRun | null = null): void {
     const { executionId, workerId, claim } = claimed.lease;
-    const registration = this.#registration;
+    const registration = this.#lease.current;
     const known = this.#running.get(executionId);
     // Claimed or inserted under a registration lost in the meantime: another worker takes it over. Replies to a claim, an insert
     // and an adoption of the same execution may arrive in any order; the highest claim counts.
@@ -436,7 +359,7 @@ class PgWorker implements Worker {
     const data = this.#data.begin(claimed.organisationId);
     data.set(bytesOf(claimed));
     const slot = new ExecutionSlot(this.#slots, claimed.organisationId, () => this.#slotFreed());
-    const execution = new RunningExecution(claimed, registration.lease, data, slot);
+    const execution = new RunningExecution(claimed, registration.watch, data, slot);
     this.#running.set(executionId, execution);
     // It may park for less than a quiet worker's pause.
     if (this.#isQuiet) this.#wakeup.wake();
@@ -466,21 +389,12 @@ class PgWorker implements Worker {
       await this.#allEnded(HAND_BACK_MS);
     } finally {
       clearInterval(keepAlive);
-      if (this.#leaseTimer !== null) clearTimeout(this.#leaseTimer);
+      this.#lease.stopWatching();
       this.#heartbeatWakeup.wake();
     }
     this.#stopWatching();
     await Promise.all([this.#heartbeats, this.#errorWorkflows.stop()]);
-    const registration = this.#registration;
-    this.#registration = null;
-    if (registration === null) return;
-    await this.#store.retireWorker(registration.id).catch((error: unknown) => {
-      this.#log.warn(
-        { err: error, worker_id: registration.id },
-        'worker could not release its lease; it will expire',
-      );
-    });
-    this.#log.info({ worker_id: registration.id }, 'worker stopped');
+    await this.#lease.retire();
   }
 
   async #allEnded(timeoutMs: number): Promise<void> {

@@ -3,7 +3,7 @@ import { Buffer } from 'node:buffer';
 /** Key length in bytes. */
 export const KEY_BYTES = 32;
 /** 32 random bytes have fewer distinct values once in 10^33 times; a key typed by hand often has. */
-const FEWEST_DIFFERENT_BYTES = 10;
+const MIN_DIFFERENT_BYTES = 10;
 
 /**
  * Reads a key from hexadecimal, base64 or base64url, with or without padding. Passphrases aren't accepted: stretching one needs a salt that
@@ -17,7 +17,7 @@ export function parseSecretKey(text: string): Buffer | undefined {
       /^[A-Za-z0-9+/_-]{42}[AEIMQUYcgkosw048]=?$/.test(text)
       ? Buffer.from(text, 'base64')
       : Buffer.alloc(0);
-  return bytes.length === KEY_BYTES && new Set(bytes).size >= FEWEST_DIFFERENT_BYTES ? bytes : undefined;
+  return bytes.length === KEY_BYTES && new Set(bytes).size >= MIN_DIFFERENT_BYTES ? bytes : undefined;
 }
 
 export function formatSecretKey(key: Buffer): string {

@@ -4,9 +4,9 @@ const MEMORY = '/dev/shm';
 const DISK = '/tmp';
 const GIB = 1024 ** 3;
 /** A complete run keeps less than 1 GiB there. A container usually has 64 MiB. */
-const LEAST_SPACE = 4 * GIB;
+const MIN_SPACE = 4 * GIB;
 /** It counts as memory in use, like that of all other processes. */
-const LEAST_MEMORY = 6 * GIB;
+const MIN_MEMORY = 6 * GIB;
 
 /** Where test servers keep their data in this process: see {@link chooseDataRoot}. */
 export const DATA_ROOT = chooseDataRoot({ space: freeSpace(MEMORY), memory: process.availableMemory() });
@@ -19,7 +19,7 @@ export const DATA_ROOTS = [MEMORY, DISK] as const;
  * to remove them than PostgreSQL does for everything else: ext4 looks for inodes that were not used in the last seconds.
  */
 export function chooseDataRoot(free: { readonly space: number; readonly memory: number }): string {
-  return free.space >= LEAST_SPACE && free.memory >= LEAST_MEMORY ? MEMORY : DISK;
+  return free.space >= MIN_SPACE && free.memory >= MIN_MEMORY ? MEMORY : DISK;
 }
 
 /** @returns 0 if there is no such folder */

@@ -96,13 +96,13 @@ async function listen(server: Server): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-const MOST_STEPS = 20;
+const MAX_STEPS = 20;
 
 /** Follows redirects and submits the forms of the provider's pages until it is redirected back. */
 async function walk(start: string, login: string, back: URL): Promise<string> {
   const cookies = new Map<string, string>();
   let request: { url: string; form?: URLSearchParams } = { url: start };
-  for (let step = 0; step < MOST_STEPS; step += 1) {
+  for (let step = 0; step < MAX_STEPS; step += 1) {
     const { url, form } = request;
     if (new URL(url).origin === back.origin) return url;
     const response = await fetch(url, {

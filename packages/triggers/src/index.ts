@@ -2,7 +2,7 @@ export { type ChatOptions, MAX_CHAT_FILES, readChatOptions } from './chat/option
 export { type FormField, type FormPage, MAX_TEXT, pagesOf } from './form/fields.ts';
 export { type FormOptions, readFormOptions } from './form/options.ts';
 export { faultOfQuestions, questionsSchema, readQuestions, writeQuestion } from './form/questions.ts';
-export { type FieldFault, isAccepted, readFields } from './form/read-fields.ts';
+export { type FieldFault, filesOf, isAccepted, readFields } from './form/read-fields.ts';
 export { readSchedule, type ScheduleDefinition } from './schedule/definition.ts';
 export { jitterMs, nextFires } from './schedule/next-fires.ts';
 export { triggerChat } from './trigger-chat.ts';

@@ -32,7 +32,7 @@ afterAll(async () => {
 });
 
 /** Clicks and key presses each first workflow may take. */
-const MOST_CLICKS = { payment: 22, mails: 25, support: 30 } as const;
+const MAX_CLICKS = { payment: 22, mails: 25, support: 30 } as const;
 
 const PAYMENT = (amount: number) => ({
   id: 'evt_1',
@@ -97,7 +97,7 @@ test('a payment by webhook, a condition, a call and a chat message, in few click
   await editor.bottom.getByText('Completed').waitFor();
   for (const id of ['if', 'request', 'notify']) await editor.node(id).getByText('Succeeded').waitFor();
 
-  hand.expectAtMost(MOST_CLICKS.payment);
+  hand.expectAtMost(MAX_CLICKS.payment);
   expect(outside.to('POST /payments').map(({ body }) => body)).toEqual([PAYMENT(5_000)]);
   expect(outside.to('POST /hooks/chat1').map(({ body }) => body)).toMatchObject([
     { text: expect.stringContaining('Large payment: 5000') },
@@ -158,7 +158,7 @@ test('every morning a call, a loop over its rows, and one e-mail each, in few cl
   await editor.node('send').getByText('Succeeded').waitFor();
   await editor.bottom.getByText('Completed').waitFor();
 
-  hand.expectAtMost(MOST_CLICKS.mails);
+  hand.expectAtMost(MAX_CLICKS.mails);
   expect(mails.received.map(({ to, subject }) => [to, subject])).toEqual([
     [['ada@example.com'], 'Good morning, Ada'],
     [['grace@example.com'], 'Good morning, Grace'],
@@ -241,7 +241,7 @@ test('an agent with a tool answers a support mail after an approval, in few clic
   await hand.click(page.getByRole('dialog').getByRole('button', { name: 'Approve' }));
   await page.getByText('Completed').first().waitFor();
 
-  hand.expectAtMost(MOST_CLICKS.support);
+  hand.expectAtMost(MAX_CLICKS.support);
   expect(outside.to('GET /orders').map(({ query }) => query)).toEqual([{ email: 'ada@example.com' }]);
   expect(mails.received.map(({ to, subject, text }) => [to, subject, text.trim()])).toEqual([
     [['ada@example.com'], 'Re: My order', 'It was shipped.'],

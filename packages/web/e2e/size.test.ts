@@ -13,7 +13,7 @@ import { furnishOffice } from './support/furnish-office.ts';
 
 const LIMIT_BYTES = 350 * 1024;
 /** Until the page is complete: of the page itself, scripts, styles, and answers of the service. */
-const MOST_REQUESTS = 40;
+const MAX_REQUESTS = 40;
 
 let world: BrowserService;
 let person: TestPerson;
@@ -186,7 +186,7 @@ function expectLight(what: string, language: 'en' | 'ja', transfers: readonly Tr
     appendFileSync(process.env.SIZES, `${JSON.stringify({ what, language, sum, transfers })}\n`);
   const all = transfers.map(({ bytes, name }) => `${bytes} ${name}`).join('\n');
   expect(transfers.filter(({ bytes }) => bytes === 0)).toEqual([]);
-  expect(transfers.length, all).toBeLessThanOrEqual(MOST_REQUESTS);
+  expect(transfers.length, all).toBeLessThanOrEqual(MAX_REQUESTS);
   expect(sum, all).toBeLessThanOrEqual(LIMIT_BYTES);
   expect(sum).toBeGreaterThan(100 * 1024);
 }
@@ -206,13 +206,13 @@ describe.each(Object.values(PLACES).flat())('$what', ({ what, path, shows = 'h1,
 });
 
 /** Of the files of an organisation's own connectors, and of all together. */
-const [MOST_FILES, MOST_FILE_BYTES] = [50, (2 * 1024 * 1024) / 50];
+const [MAX_FILES, MAX_FILE_BYTES] = [50, (2 * 1024 * 1024) / 50];
 
 /** Uploads as many connectors as an organisation may have, as large as they may be. @returns the type of a node */
 async function uploadMost({ call, organisationId: org }: TestPerson): Promise<string> {
   const file = await exampleFile();
   const [operation] = file.operations as readonly JsonObject[];
-  for (let number = 0; number < MOST_FILES; number += 1) {
+  for (let number = 0; number < MAX_FILES; number += 1) {
     const operations: JsonObject[] = [];
     let text = '';
     for (let index = 0; index < 100; index += 1) {
@@ -225,7 +225,7 @@ async function uploadMost({ call, organisationId: org }: TestPerson): Promise<st
         operations,
         ja: {},
       });
-      if (Buffer.byteLength(next) > MOST_FILE_BYTES) break;
+      if (Buffer.byteLength(next) > MAX_FILE_BYTES) break;
       text = next;
     }
     const { status, text: said } = await call('POST /orgs/:org/connectors', {

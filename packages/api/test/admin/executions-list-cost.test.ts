@@ -28,9 +28,9 @@ const NONE: AdminExecutionFilters = {
   before: null,
 };
 /** A page of 51 executions plus the index descents of each statement stay well below this. */
-const MOST_BUFFERS = 400;
+const MAX_BUFFERS = 400;
 /** Filters without an index are applied row by row, up to a bound; where that ends is found in the index. */
-const MOST_BUFFERS_OF_A_SEARCH = 1.5 * MAX_SCANNED;
+const MAX_SEARCH_BUFFERS = 1.5 * MAX_SCANNED;
 
 const NO_TIME_PASSES = () => 0;
 
@@ -85,7 +85,7 @@ test.each<[string, () => Partial<AdminExecutionFilters>]>([
   ['a search key that nearly all have', () => ({ searchKey: 'frequent' })],
   ['a search key nobody has', () => ({ searchKey: 'none', statuses: ['completed'] })],
 ])('a page costs what it shows, not what there is: %s', async (_what, filters) => {
-  expect(await costOf(filters())).toBeLessThan(MOST_BUFFERS);
+  expect(await costOf(filters())).toBeLessThan(MAX_BUFFERS);
 });
 
 test.each<[string, () => Partial<AdminExecutionFilters>]>([
@@ -100,7 +100,7 @@ test.each<[string, () => Partial<AdminExecutionFilters>]>([
   ['an input nobody has', () => ({ inputTexts: ['zebra'] })],
   ['a frequent search key and a text nobody has', () => ({ searchKey: 'frequent', text: 'zebra' })],
 ])('a search has a bound: %s', async (_what, filters) => {
-  expect(await costOf(filters())).toBeLessThan(MOST_BUFFERS_OF_A_SEARCH);
+  expect(await costOf(filters())).toBeLessThan(MAX_SEARCH_BUFFERS);
 });
 
 test('a continued search finds matches far back, and says when there are no more', async () => {
@@ -175,7 +175,7 @@ test.each<[string, Partial<AdminExecutionFilters>]>([
       { ...NONE, ...filters },
     ),
   );
-  expect(cost).toBeLessThan(MOST_BUFFERS_OF_A_SEARCH);
+  expect(cost).toBeLessThan(MAX_SEARCH_BUFFERS);
 });
 
 test('what is read of a workflow costs no more if its organisation is a small one among large ones', async () => {
@@ -184,7 +184,7 @@ test('what is read of a workflow costs no more if its organisation is a small on
   const page = buffersOf(small, (tx) =>
     findAdminExecutions(tx, organisationId, { ...NONE, workflowId }, null, 101),
   );
-  expect(await page).toBeLessThan(2 * MOST_BUFFERS);
+  expect(await page).toBeLessThan(2 * MAX_BUFFERS);
   const strip = buffersOf(small, (tx) => listRecentRuns(tx, organisationId, [workflowId], 20));
-  expect(await strip).toBeLessThan(MOST_BUFFERS);
+  expect(await strip).toBeLessThan(MAX_BUFFERS);
 });

@@ -11,7 +11,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 
 const NONE: ExecutionFilters = { workflowId: null, status: null, createdAfter: null, createdBefore: null };
 /** An 8 KiB page has room for about 40 rows; a page of 21 executions plus four index descents stays well below this. */
-const MOST_BUFFERS = 250;
+const MAX_BUFFERS = 250;
 
 let history: LongHistory;
 beforeAll(async () => {
@@ -46,12 +46,12 @@ test.each<[string, Partial<ExecutionFilters>, number?]>([
   ['a time after everything', { createdAfter: at('2030-01-01T00:00:00Z') }],
   ['a time and a status', { ...MIDDLE, status: 'completed' }],
 ])('a page costs what it shows, not what there is: %s', async (_what, filters, belowId) => {
-  expect(await costOf(filters, belowId)).toBeLessThan(MOST_BUFFERS);
+  expect(await costOf(filters, belowId)).toBeLessThan(MAX_BUFFERS);
 });
 
 test('the same for a workflow, with and without other filters', async () => {
   for (const workflowId of [history.rare, history.ids.workflowId]) {
-    expect(await costOf({ workflowId })).toBeLessThan(MOST_BUFFERS);
+    expect(await costOf({ workflowId })).toBeLessThan(MAX_BUFFERS);
     for (const status of [
       'queued',
       'running',
@@ -60,9 +60,9 @@ test('the same for a workflow, with and without other filters', async () => {
       'failed',
       'cancelled',
     ] as const) {
-      expect(await costOf({ workflowId, status })).toBeLessThan(MOST_BUFFERS);
+      expect(await costOf({ workflowId, status })).toBeLessThan(MAX_BUFFERS);
     }
-    expect(await costOf({ workflowId, ...MIDDLE })).toBeLessThan(MOST_BUFFERS);
+    expect(await costOf({ workflowId, ...MIDDLE })).toBeLessThan(MAX_BUFFERS);
   }
 });
 
@@ -92,5 +92,5 @@ test('a page of a workflow costs no more if its organisation is a small one amon
   const list = (tx: Queryable) =>
     listExecutions(tx, organisationId, { ...NONE, workflowId }, Number.MAX_SAFE_INTEGER, 101);
   // Five times as many rows as on the other pages.
-  expect(await buffersOf(small, list)).toBeLessThan(2 * MOST_BUFFERS);
+  expect(await buffersOf(small, list)).toBeLessThan(2 * MAX_BUFFERS);
 });

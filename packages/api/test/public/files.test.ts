@@ -88,6 +88,24 @@ describe('POST /files', () => {
     });
   });
 
+  test('201: a part is a file if it is bytes without a name; what else there is may be large, and has no say', async () => {
+    const part = (about: string, content: string) =>
+      `--b\r\nContent-Disposition: form-data${about}\r\n\r\n${content}\r\n`;
+    const raw = [
+      part('; name="note"', 'x'.repeat(200_000)),
+      part('', 'without a name'),
+      part('; name="other"; filename="b"', 'x'.repeat(200_000)).repeat(30),
+      part('; name="file"\r\nContent-Type: application/octet-stream', TEXT),
+      '--b--',
+    ].join('');
+    const headers = { 'content-type': 'multipart/form-data; boundary=b' };
+    const { status, json } = await service.api('POST', '/files', { key, raw, headers });
+    expect([status, json]).toEqual([
+      201,
+      expect.objectContaining({ name: 'file', size: 15, sha256: SHA256 }),
+    ]);
+  });
+
   test.each([
     ['../../etc/passwd', 'passwd'],
     ['C:\\data\\list.csv', 'list.csv'],
@@ -128,7 +146,14 @@ describe('POST /files', () => {
         raw,
         headers: { 'content-type': 'multipart/form-data; boundary=b' },
       });
-    for (const raw of [`${part('other')}--b--`, `${part('file')}${part('file')}--b--`, part('file'), 'x']) {
+    const unchosen = '--b\r\nContent-Disposition: form-data; name="file"; filename=""\r\n\r\n\r\n--b--';
+    for (const raw of [
+      unchosen,
+      `${part('other')}--b--`,
+      `${part('file')}${part('file')}--b--`,
+      part('file'),
+      'x',
+    ]) {
       const answer = await post(raw);
       expect([raw, answer.status, answer.json.code]).toEqual([raw, 400, 'invalid_body']);
     }

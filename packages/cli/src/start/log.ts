@@ -31,7 +31,7 @@ export function createLog(level: LogLevel): ServiceLog {
 }
 
 /** Characters of one write. */
-const MOST_HELD = 64 * 1024;
+const MAX_HELD = 64 * 1024;
 /** The level is the first member of a line. */
 const MAY_WAIT = /^\{"level":"(?:info|debug|trace)"/;
 
@@ -50,7 +50,7 @@ export class TurnLines {
 
   write(line: string): void {
     this.#held += line;
-    if (!MAY_WAIT.test(line) || this.#held.length >= MOST_HELD) {
+    if (!MAY_WAIT.test(line) || this.#held.length >= MAX_HELD) {
       this.flush();
     } else if (!this.#isDue) {
       this.#isDue = true;

@@ -4,7 +4,7 @@ import type { Readiness } from '@millrace/http/health';
 import { type Message, message } from '@millrace/messages';
 
 /** Probes usually give up after a few seconds. */
-const LONGEST_MS = 2_000;
+const MAX_MS = 2_000;
 
 /**
  * Ready: the database responds in time, is migrated and accepts writes, and the process isn't stopping. A probe needs a response, however
@@ -13,7 +13,7 @@ const LONGEST_MS = 2_000;
 export async function checkReadiness(db: PgDatabase, isStopping: boolean): Promise<Readiness> {
   let timer: NodeJS.Timeout | undefined;
   const slow = new Promise<Readiness>((resolve) => {
-    timer = setTimeout(() => resolve({ ready: false, reason: message('api.database_slow') }), LONGEST_MS);
+    timer = setTimeout(() => resolve({ ready: false, reason: message('api.database_slow') }), MAX_MS);
   });
   return Promise.race([check(db, isStopping), slow]).finally(() => clearTimeout(timer));
 }

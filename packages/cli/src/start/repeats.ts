@@ -3,7 +3,7 @@ import type { LogFn, Logger, LoggerOptions } from 'pino';
 /** Interval between counts of repeated errors; an error absent for this long counts as new. */
 const SUMMARY_MS = 60_000;
 /** Errors tracked separately; further ones are logged each time. */
-const MOST_EPISODES = 500;
+const MAX_EPISODES = 500;
 const WARN = 40;
 const FATAL = 60;
 
@@ -55,7 +55,7 @@ export function createRepeats(): Repeats {
       known.again += 1;
       return true;
     }
-    if (episodes.size >= MOST_EPISODES) return false;
+    if (episodes.size >= MAX_EPISODES) return false;
     episodes.set(key, {
       log,
       level,

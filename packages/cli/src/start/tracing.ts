@@ -11,7 +11,7 @@ export interface Tracing {
 }
 
 /** How long the end of the process waits for the collector. */
-const MOST_STOP_MS = 5_000;
+const MAX_STOP_MS = 5_000;
 
 /** Makes traces and sends them to a collector, if one is configured. OpenTelemetry's libraries are loaded only then. */
 export async function startTracing(
@@ -42,7 +42,7 @@ export async function startTracing(
       onSpan: (span) => queue.add(span),
     }),
     async stop() {
-      await queue.stop(Math.min(timeoutMs, MOST_STOP_MS));
+      await queue.stop(Math.min(timeoutMs, MAX_STOP_MS));
       await exporter.close();
     },
   };

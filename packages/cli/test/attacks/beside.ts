@@ -16,7 +16,7 @@ export const ENVIRONMENT = {
 /** Starts of one request. */
 const BATCH = 500;
 /** The bystander starts at least as many, even if the attack is over before. */
-const FEWEST_STARTS = 10;
+const MIN_STARTS = 10;
 
 /** One start of the bystander: how long until it was seen completed, in milliseconds. */
 export interface Glance {
@@ -70,7 +70,7 @@ export class Arena {
    * The bystander, from before the attack until all of its executions have ended.
    * @param fewest starts of the bystander
    */
-  async during(attack: Attack, fewest = FEWEST_STARTS): Promise<Outcome> {
+  async during(attack: Attack, fewest = MIN_STARTS): Promise<Outcome> {
     const { db, receiver } = this.#world;
     const hold = receiver.hold(SLOW_PATH, attack.starts);
     const workflowId = await this.#attacker.createWorkflow(

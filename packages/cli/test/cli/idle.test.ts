@@ -19,7 +19,7 @@ afterEach(() => {
  * Of one process with API and worker. There were 114: a look for work every five seconds (18, with those that heartbeats and notifications
  * cause), 24 looks of storage and alerts, one heartbeat of five statements every ten seconds, and the rest less often.
  */
-const MOST_PER_MINUTE = 120;
+const MAX_PER_MINUTE = 120;
 
 /** The statements that every connection of this process sends, while somebody counts them. */
 class Statements {
@@ -101,7 +101,7 @@ it('an idle service sends few statements in a minute', async () => {
     await pass(60_000, statements);
     const { total, byText } = statements;
     const most = [...byText].toSorted(([, a], [, b]) => b - a).map(([text, count]) => `${count} ${text}`);
-    expect(total, most.join('\n')).toBeLessThanOrEqual(MOST_PER_MINUTE);
+    expect(total, most.join('\n')).toBeLessThanOrEqual(MAX_PER_MINUTE);
     // A look for work every five seconds and after heartbeats, which also shows that the service was counted at all.
     expect(most[0]).toMatch(
       /^(?:1[2-9]|2\d) SELECT EXISTS \( SELECT FROM executions WHERE status = 'queued'/,

@@ -64,6 +64,29 @@ describe('a response that an imported workflow gets', () => {
   });
 
   it.each([
+    ['an empty list', [], []],
+    ['an object', ONE, [{ count: 1 }]],
+  ])('that nothing is known of, before code: %s', async (_what, response, expected) => {
+    const jsCode = 'return [{ json: { count: $input.all().length } }];';
+    const original = line(get('/thing'), ['Code', 'code', { jsCode }], post('={{ JSON.stringify($json) }}'));
+    expect(await postedFor(response, '/thing', original)).toEqual(expected);
+  });
+
+  it.each([
+    ['a text', 'plain', [{ data: 'PLAIN', whole: { data: 'plain' } }]],
+    ['an object', { data: 'x' }, [{ data: 'X', whole: { data: 'x' } }]],
+  ])('of which `data` is read: %s', async (_what, response, expected) => {
+    const body = '={"data": "{{ $json.data.toUpperCase() }}", "whole": {{ JSON.stringify($json) }}}';
+    expect(await postedFor(response, '/thing', line(get('/thing'), post(body)))).toEqual(expected);
+  });
+
+  it('is a text that code reads as `data`', async () => {
+    const jsCode = "return [{ json: { data: $input.first().json.data, named: $('Get').item.json.data } }];";
+    const original = line(get('/thing'), ['Code', 'code', { jsCode }], post('={{ JSON.stringify($json) }}'));
+    expect(await postedFor('plain', '/thing', original)).toEqual([{ data: 'plain', named: 'plain' }]);
+  });
+
+  it.each([
     ['a list', TWO, [{ first: 1, all: [1, 2], named: 2 }]],
     ['an object', ONE, [{ first: 1, all: [1], named: 1 }]],
   ])('that code reads the first item of: %s', async (_what, response, expected) => {
@@ -180,6 +203,24 @@ describe('what an imported workflow goes on with', () => {
     await runImported(world, line(rows([{ id: 1 }]), split({ alwaysOutputData: true }), post(WHOLE)));
     await runImported(world, line(rows([]), split(), post('={"not": "sent"}')));
     expect(world.outside.to('POST /posted').map(({ body }) => body)).toEqual([{}, { id: 1 }]);
+  });
+
+  it.each([
+    [
+      'runOnceForAllItems',
+      'if ($input.first().json.id > 1) return [];\nreturn [{ json: { id: $json.id } }];',
+    ],
+    ['runOnceForEachItem', 'if ($json.id > 1) return null;\nreturn { id: $json.id };'],
+  ])('is nothing if code returns nothing: %s', async (mode, jsCode) => {
+    const code: OriginalNode = ['Code', 'code', { mode, jsCode }];
+    const one = (id: number): OriginalNode => [
+      'One',
+      'set',
+      { mode: 'raw', jsonOutput: JSON.stringify({ id }), options: {} },
+    ];
+    await runImported(world, line(one(1), code, post(EACH)));
+    await runImported(world, line(one(2), code, post(EACH)));
+    expect(world.outside.to('POST /posted').map(({ body }) => body)).toEqual([{ id: 1 }]);
   });
 
   it.each([

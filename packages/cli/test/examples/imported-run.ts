@@ -22,6 +22,12 @@ async function store({ key, service }: World, workflow: JsonObject): Promise<num
   return created.json.id;
 }
 
+/** The same for one that calls another workflow, wherever it does. @returns its id */
+export function storeCaller(world: World, original: JsonValue, called: number): Promise<number> {
+  const text = JSON.stringify(importWhole(original)).replaceAll('"workflow_id":0', `"workflow_id":${called}`);
+  return store(world, JSON.parse(text) as JsonObject);
+}
+
 /** Runs a workflow to its end without a failure. */
 async function run(world: World, id: number, input: JsonValue): Promise<ExecutionBody> {
   const execution = await world.finished(await world.execute(id, input));

@@ -54,6 +54,18 @@ describe('rows of Google Sheets', () => {
   const sheet = { documentId: rl('doc1'), sheetName: rl('Orders', 'name') };
   const values = '/sheets.googleapis.com/v4/spreadsheets/doc1/values/Orders';
 
+  it('are added by the letters of their columns, as files that n8n did not write give them', async () => {
+    world.outside.on(`GET ${values}!1:1`, { body: { values: [['Name', 'Phone']] } });
+    world.outside.on(`POST ${values}:append`, { body: {} });
+    const mappings = [
+      { toField: 'A', value: '={{ $json.name }}' },
+      { toField: 'Phone', value: '12' },
+    ];
+    const node = { operation: 'append', ...sheet, columns: { mappings } };
+    await runElsewhere(world, chain(['Here', 'googleSheets', node]), { name: 'Ada' });
+    expect(calls().at(-1)?.[2]).toEqual({ values: [['Ada', '12']] });
+  });
+
   it('are deleted from the sheet that has the name', async () => {
     world.outside.on('GET /sheets.googleapis.com/v4/spreadsheets/doc1', {
       body: {

@@ -68,7 +68,7 @@ describe('SIGTERM of a worker', () => {
     const { paths, flow } = twoEffects('drain');
     const workflow = await client.createWorkflow('drained', flow);
     const hold = receiver.hold(paths.first);
-    const worker = await world().worker({ MILLRACE_SHUTDOWN_GRACE_MS: '20000' });
+    const worker = await world().worker({ ...LONG_LEASE, MILLRACE_SHUTDOWN_GRACE_MS: '20000' });
     const id = await client.accept(workflow, 'm');
     await receiver.arrival(paths.first, 1);
     worker.signal('SIGTERM');

@@ -2,7 +2,7 @@ import { verbatim } from '@millrace/messages';
 import { type ChatProbe, chatProbe } from '@millrace/nodes';
 import { type Attempt, failed, inconclusive, type TestResult, works } from './result.ts';
 
-const MOST_BYTES = 1024 * 1024;
+const MAX_BYTES = 1024 * 1024;
 
 /** Calls the credential's service; if it only accepts messages, just checks that the server is reachable. */
 export async function testChat(attempt: Attempt<'chat'>): Promise<TestResult> {
@@ -24,7 +24,7 @@ async function ask(
 ): Promise<TestResult> {
   const response = await egress
     .http(organisationId)
-    .send({ method, url, headers, timeoutMs: 60_000, maxRedirects: 0, maxResponseBytes: MOST_BYTES }, signal);
+    .send({ method, url, headers, timeoutMs: 60_000, maxRedirects: 0, maxResponseBytes: MAX_BYTES }, signal);
   const { status } = response;
   if (status === 403 && mayBeForbidden) return inconclusive('other_status', where, status);
   const outcome = read(response, Date.now());

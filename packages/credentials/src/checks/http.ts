@@ -7,7 +7,7 @@ import {
 } from '@millrace/engine';
 import { type Attempt, failed, inconclusive, shownUrl, type TestResult, works } from './result.ts';
 
-const MOST_BYTES = 64 * 1024;
+const MAX_BYTES = 64 * 1024;
 
 type HttpAttempt = Pick<Attempt<never>, 'egress' | 'organisationId' | 'signal'>;
 type Authenticate = (request: HttpRequest) => Promise<AuthenticatedRequest>;
@@ -23,7 +23,7 @@ export async function testHttp(
     method: 'GET',
     url,
     headers: { accept: '*/*' },
-    ...{ timeoutMs: 60_000, maxRedirects: 0, maxResponseBytes: MOST_BYTES },
+    ...{ timeoutMs: 60_000, maxRedirects: 0, maxResponseBytes: MAX_BYTES },
   };
   const authenticated = await authenticate(request);
   const status = await statusOf(() => authenticated.send(attempt.signal));

@@ -2,15 +2,15 @@ import { message } from '@millrace/messages';
 import { channelLister } from '@millrace/nodes';
 import {
   type Listing,
-  MOST_ITEMS,
-  MOST_PAGES,
+  MAX_ITEMS,
+  MAX_PAGES,
   type Option,
   type OptionList,
   optionList,
   unlisted,
 } from './option-list.ts';
 
-const MOST_BYTES = 4 * 1024 * 1024;
+const MAX_BYTES = 4 * 1024 * 1024;
 
 /**
  * The channels that a chat credential reaches.
@@ -24,11 +24,11 @@ export async function listChannels(
   if (lister === null) throw unlisted('not_listed', message('service.options_no_channels'));
   const found: Option[] = [];
   const left = [lister.first];
-  for (let page = 0; page < MOST_PAGES && found.length <= MOST_ITEMS; page += 1) {
+  for (let page = 0; page < MAX_PAGES && found.length <= MAX_ITEMS; page += 1) {
     const query = left.shift();
     if (query === undefined) break;
     const { url, headers } = lister.request(query);
-    const limits = { timeoutMs: 60_000, maxRedirects: 0, maxResponseBytes: MOST_BYTES };
+    const limits = { timeoutMs: 60_000, maxRedirects: 0, maxResponseBytes: MAX_BYTES };
     const response = await http.send({ method: 'GET', url, headers, ...limits }, signal);
     const answer = lister.read(response, query, now());
     if ('kind' in answer) {

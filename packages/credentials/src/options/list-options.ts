@@ -29,7 +29,7 @@ const TIME_LIMIT_MS = 15_000;
 /** How long a list is reused: long enough for typing a search, short enough that a channel just made is found by trying again. */
 const FRESH_MS = 60_000;
 /** Lists kept at once; the oldest goes first. */
-const MOST_KEPT = 20;
+const MAX_KEPT = 20;
 const PAGE_SIZE = 100;
 
 /** Why there is no list, without secrets. */
@@ -59,7 +59,7 @@ export function createOptionLists(
     const listed = fetchList(deps, row, list);
     kept.delete(key);
     kept.set(key, { listed, until: now() + FRESH_MS });
-    for (const oldest of [...kept.keys()].slice(0, -MOST_KEPT)) kept.delete(oldest);
+    for (const oldest of [...kept.keys()].slice(0, -MAX_KEPT)) kept.delete(oldest);
     const forget = () => {
       if (kept.get(key)?.listed === listed) kept.delete(key);
     };

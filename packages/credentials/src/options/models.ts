@@ -3,7 +3,7 @@ import { message } from '@millrace/messages';
 import { modelsRequest, refusesKey } from '../model-list.ts';
 import {
   type Listing,
-  MOST_PAGES,
+  MAX_PAGES,
   type Option,
   type OptionList,
   optionList,
@@ -18,7 +18,7 @@ export async function listModels({ credential, http, signal }: Listing<'ai'>): P
   const { provider, api_key: key } = credential;
   const found: Option[] = [];
   let query: string | null = provider === 'openai_compatible' ? '' : FIRST_PAGE[provider];
-  for (let page = 0; query !== null && page < MOST_PAGES; page += 1) {
+  for (let page = 0; query !== null && page < MAX_PAGES; page += 1) {
     const request = modelsRequest(credential, key, query);
     const { status, body } = await http.send(request, signal);
     const { host } = new URL(request.url);

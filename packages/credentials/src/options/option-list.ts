@@ -27,10 +27,10 @@ export interface Listing<Type extends CredentialType> {
 }
 
 /** Requests of one listing. */
-export const MOST_PAGES = 20;
+export const MAX_PAGES = 20;
 /** Kept of one listing; the rest can be typed. */
-export const MOST_ITEMS = 5_000;
-const MOST_CHARACTERS = 200;
+export const MAX_ITEMS = 5_000;
+const MAX_CHARACTERS = 200;
 
 /** Why there is no list: shown beside the field. */
 export function unlisted(code: string, explanation: Message): ServiceError {
@@ -41,16 +41,16 @@ export function unlisted(code: string, explanation: Message): ServiceError {
 export function optionList(found: readonly Option[], isComplete: boolean): OptionList {
   const unique = new Map(found.filter(({ value }) => value !== '').map((option) => [option.value, option]));
   const sorted = [...unique.values()]
-    .filter(({ value }) => value.length <= MOST_CHARACTERS)
+    .filter(({ value }) => value.length <= MAX_CHARACTERS)
     .map(({ value, label, group }) => ({
       ...{ value, label: cut(label === '' ? value : label), group: group === null ? null : cut(group) },
     }))
     .toSorted((a, b) => compareText(a.group ?? '', b.group ?? '') || compareText(a.label, b.label));
-  return { items: sorted.slice(0, MOST_ITEMS), isComplete: isComplete && sorted.length <= MOST_ITEMS };
+  return { items: sorted.slice(0, MAX_ITEMS), isComplete: isComplete && sorted.length <= MAX_ITEMS };
 }
 
 const { compare: compareText } = new Intl.Collator('en', { numeric: true });
 
 function cut(text: string): string {
-  return text.slice(0, MOST_CHARACTERS);
+  return text.slice(0, MAX_CHARACTERS);
 }

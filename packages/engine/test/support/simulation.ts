@@ -33,7 +33,7 @@ const LEASE_MS = 30_000;
 const ORGANISATION = 1;
 const LIMITS = { maxOutputBytes: 1_000_000, maxExecutionBytes: 1_000_000_000, inlineWaitMs: 5_000 };
 /** Maximum concurrent executions of a called workflow. */
-const MOST_CHILDREN = 2;
+const MAX_CHILDREN = 2;
 
 /**
  * Several workers, one store and one clock, all from one seed. Each turn one worker does one thing; workers crash, sleep past their lease
@@ -211,7 +211,7 @@ export class Simulation {
     for (const claimed of await this.#store.claim(worker.id, 1 + Math.floor(this.#random() * 3))) {
       worker.runs.set(claimed.lease.executionId, this.#begin(claimed));
     }
-    this.#invariants.checkRunning([...this.#options.children.keys()].map(childId), MOST_CHILDREN);
+    this.#invariants.checkRunning([...this.#options.children.keys()].map(childId), MAX_CHILDREN);
   }
 
   #begin({ lease, workflowId, input, deadlineAtMs, records, signals }: ClaimedExecution): Run {
@@ -336,7 +336,7 @@ export class Simulation {
     await this.#store.start([
       {
         ...this.#request(id, childId(workflow)),
-        ...{ parent: { ...key, waits }, maxConcurrency: MOST_CHILDREN },
+        ...{ parent: { ...key, waits }, maxConcurrency: MAX_CHILDREN },
       },
     ]);
     const found = await this.#store.findChild(key);

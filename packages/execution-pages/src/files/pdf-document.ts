@@ -4,12 +4,12 @@ import { getDocument, PasswordException, PDFWorker } from 'pdfjs-dist/legacy/bui
 import PdfThread from 'pdfjs-dist/legacy/build/pdf.worker.mjs?worker';
 
 /** Pages that are drawn. */
-export const MOST_PAGES = 10;
+export const MAX_PAGES = 10;
 /** Pixels of a page: enough for a dialog on a screen with twice the density. */
-const MOST_WIDTH = 1_200;
-const MOST_HEIGHT = 4_000;
+const MAX_WIDTH = 1_200;
+const MAX_HEIGHT = 4_000;
 /** Pixels of a picture in a page; larger ones are left out. */
-const MOST_PICTURE = 32_000_000;
+const MAX_PICTURE = 32_000_000;
 
 /** The file can only be opened with a password. */
 export class PdfPasswordError extends Error {
@@ -54,16 +54,16 @@ export async function drawPages(
       useSystemFonts: false,
       disableFontFace: true,
       enableXfa: false,
-      maxImageSize: MOST_PICTURE,
+      maxImageSize: MAX_PICTURE,
       verbosity: 0,
     });
     signal.addEventListener('abort', () => void loading.destroy());
     const pdf = await loading.promise;
-    for (let number = 1; number <= Math.min(pdf.numPages, MOST_PAGES); number += 1) {
+    for (let number = 1; number <= Math.min(pdf.numPages, MAX_PAGES); number += 1) {
       signal.throwIfAborted();
       const page = await pdf.getPage(number);
       const { width, height } = page.getViewport({ scale: 1 });
-      const viewport = page.getViewport({ scale: Math.min(MOST_WIDTH / width, MOST_HEIGHT / height) });
+      const viewport = page.getViewport({ scale: Math.min(MAX_WIDTH / width, MAX_HEIGHT / height) });
       const canvas = document.createElement('canvas');
       canvas.width = Math.ceil(viewport.width);
       canvas.height = Math.ceil(viewport.height);

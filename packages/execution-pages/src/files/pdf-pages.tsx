@@ -4,7 +4,7 @@ import { Muted } from '@millrace/ui/components/text.tsx';
 import { useEffect, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import classes from './files.module.css';
-import { drawPages, MOST_PAGES, PdfPasswordError } from './pdf-document.ts';
+import { drawPages, MAX_PAGES, PdfPasswordError } from './pdf-document.ts';
 
 interface State {
   readonly pages: number | null;
@@ -42,8 +42,8 @@ export function PdfPages({ bytes, name }: { bytes: Uint8Array; name: string }) {
         <Muted role="alert">{failure === 'password' ? t('files.password') : t('files.broken')}</Muted>
       )}
       {failure === null && pages === null && <Skeleton h={240} />}
-      {pages !== null && pages > MOST_PAGES && (
-        <Text size="xs">{t('files.firstPages', { shown: MOST_PAGES, count: pages })}</Text>
+      {pages !== null && pages > MAX_PAGES && (
+        <Text size="xs">{t('files.firstPages', { shown: MAX_PAGES, count: pages })}</Text>
       )}
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable content must be reachable by keyboard */}
       <section ref={frame} className={classes.pages} tabIndex={0} aria-label={name} />

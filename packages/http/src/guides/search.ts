@@ -1,7 +1,7 @@
 import type { RenderedGuide } from './render.ts';
 
-const MOST_FOUND = 30;
-const MOST_WORDS = 8;
+const MAX_FOUND = 30;
+const MAX_WORDS = 8;
 /** Characters shown before and after the first word that was found. */
 const BEFORE = 60;
 const AFTER = 160;
@@ -17,7 +17,7 @@ export interface Found {
 
 /** Sections that contain every word, those whose heading contains them first. */
 export function searchGuides(guides: readonly RenderedGuide[], query: string): Found[] {
-  const words = query.toLowerCase().split(/\s+/).filter(Boolean).slice(0, MOST_WORDS);
+  const words = query.toLowerCase().split(/\s+/).filter(Boolean).slice(0, MAX_WORDS);
   if (words.length === 0) return [];
   const found = guides.flatMap((guide) =>
     guide.sections.flatMap((section) => {
@@ -29,7 +29,7 @@ export function searchGuides(guides: readonly RenderedGuide[], query: string): F
   );
   return found
     .sort((a, b) => b.rank - a.rank)
-    .slice(0, MOST_FOUND)
+    .slice(0, MAX_FOUND)
     .map(({ guide, id, heading, text }) => ({ guide, id, heading, excerpt: excerptOf(text, words) }));
 }
 

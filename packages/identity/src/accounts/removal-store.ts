@@ -15,7 +15,7 @@ export interface AccountRow {
 }
 
 /** Maximum organisations shown per person. */
-const MOST_ORGANISATIONS = 100;
+const MAX_ORGANISATIONS = 100;
 
 /**
  * Accounts below an id, latest first.
@@ -39,7 +39,7 @@ export async function listAccountsBelow(
      WHERE u.removed_at IS NULL AND ($2::bigint IS NULL OR u.id < $2)
        AND ($1::text IS NULL OR position(lower($1) IN u.email) > 0 OR position(lower($1) IN lower(u.name)) > 0)
      ORDER BY u.id DESC LIMIT $3`,
-    [search, belowId, limit, MOST_ORGANISATIONS],
+    [search, belowId, limit, MAX_ORGANISATIONS],
   );
   return rows.map((row) => ({ ...row, organisations: JSON.parse(row.organisations) }));
 }

@@ -9,10 +9,10 @@ export interface FormerUse {
 }
 
 /** Addresses stored per key: enough to identify which clients still have to switch. */
-const MOST_ADDRESSES = 50;
+const MAX_ADDRESSES = 50;
 const MINUTE_MS = 60_000;
 /** Keys and addresses a process remembers having written; the one written longest ago is forgotten first. */
-const MOST_REMEMBERED = 10_000;
+const MAX_REMEMBERED = 10_000;
 
 /** Decides whether to record a use: the first from its address, or one at least a minute after this process last recorded one. */
 export function createFormerUseGate(
@@ -23,7 +23,7 @@ export function createFormerUseGate(
     const name = `${id} ${sourceIp}`;
     const last = written.get(name);
     if (last !== undefined && now() - last < MINUTE_MS) return false;
-    remember(written, name, now(), MOST_REMEMBERED);
+    remember(written, name, now(), MAX_REMEMBERED);
     return true;
   };
 }
@@ -37,7 +37,7 @@ export async function recordFormerUses(db: Queryable, uses: readonly FormerUse[]
      WHERE (SELECT count(*) FROM former_key_uses o WHERE o.api_key_id = k.id AND o.source_ip <> u.source_ip) < $3
      ORDER BY k.id, u.source_ip
      ON CONFLICT (api_key_id, source_ip) DO UPDATE SET last_used_at = now()`,
-    [uses.map(({ id }) => id), uses.map(({ sourceIp }) => sourceIp), MOST_ADDRESSES],
+    [uses.map(({ id }) => id), uses.map(({ sourceIp }) => sourceIp), MAX_ADDRESSES],
     'record_former_uses',
   );
 }

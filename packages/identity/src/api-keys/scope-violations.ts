@@ -16,7 +16,7 @@ export interface ScopeViolation {
 }
 
 /** Maximum addresses named in one entry. */
-const MOST_ADDRESSES = 50;
+const MAX_ADDRESSES = 50;
 
 /** Concurrent violations of one key, reported as the first of them. */
 interface CountedViolation extends ScopeViolation {
@@ -50,7 +50,7 @@ export async function recordScopeViolations(
     if (first === undefined) return [];
     const { method, path, scope } = first;
     const scopes = [...new Set(group.map((each) => each.scope))];
-    const sourceIps = [...new Set(group.map((each) => each.sourceIp))].slice(0, MOST_ADDRESSES);
+    const sourceIps = [...new Set(group.map((each) => each.sourceIp))].slice(0, MAX_ADDRESSES);
     const details = JSON.stringify({ method, path, scope, scopes, source_ips: sourceIps });
     return [{ ...first, count: group.length, details }];
   });
@@ -74,7 +74,7 @@ export async function recordScopeViolations(
              (a.details::jsonb -> 'source_ips') || (EXCLUDED.details::jsonb -> 'source_ips'))
              WITH ORDINALITY AS e (ip, place)
            GROUP BY ip ORDER BY min(place) LIMIT $1) i)))::json`,
-    [MOST_ADDRESSES, ...VIOLATIONS.values(rows)],
+    [MAX_ADDRESSES, ...VIOLATIONS.values(rows)],
     'record_scope_violations',
   );
 }

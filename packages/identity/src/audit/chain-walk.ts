@@ -3,7 +3,7 @@ import { type ChainedEntry, type ChainHead, chainHash, NO_HASH } from './chain.t
 import type { ChainRow, SealedRow } from './chain-store.ts';
 
 /** Problems of a chain that are listed; more are counted. */
-export const MOST_LISTED = 100;
+export const MAX_LISTED = 100;
 
 /** Something that isn't as it was recorded. */
 export interface AuditProblem {
@@ -111,7 +111,7 @@ export class ChainWalk {
 
   report(problem: AuditProblem): void {
     this.#problemCount += 1;
-    if (this.#problems.length < MOST_LISTED) this.#problems.push(problem);
+    if (this.#problems.length < MAX_LISTED) this.#problems.push(problem);
   }
 
   result(): Verification {

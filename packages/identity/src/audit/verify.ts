@@ -9,7 +9,7 @@ import {
   listSealsAbove,
   listVanished,
 } from './chain-store.ts';
-import { ChainWalk, MOST_LISTED, type Verification } from './chain-walk.ts';
+import { ChainWalk, MAX_LISTED, type Verification } from './chain-walk.ts';
 
 /** Positions read by one statement. */
 const BATCH = 1_000;
@@ -40,11 +40,11 @@ export async function verifyAuditLog(
       else from = await beforeNext(tx, organisationId, from);
     }
     walk.end();
-    for (const entryId of await listVanished(tx, organisationId, MOST_LISTED)) {
+    for (const entryId of await listVanished(tx, organisationId, MAX_LISTED)) {
       walk.report({ kind: 'entry_missing', entryId, position: null });
     }
     if ((await countAdded(tx, organisationId, walk.present)) > 0) {
-      for (const entryId of await listAdded(tx, organisationId, MOST_LISTED)) {
+      for (const entryId of await listAdded(tx, organisationId, MAX_LISTED)) {
         walk.report({ kind: 'entry_added', entryId, position: null });
       }
     }

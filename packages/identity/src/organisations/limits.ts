@@ -22,8 +22,8 @@ export interface LimitsChange {
 }
 
 /** As in the settings of the service. */
-const MOST_QUEUED = 1_000_000;
-const MOST_BYTES = 1_000_000 * 1024 ** 3;
+const MAX_QUEUED = 1_000_000;
+const MAX_BYTES = 1_000_000 * 1024 ** 3;
 
 /**
  * Changes what an organisation may queue and store, and records it. Processes notice within seconds.
@@ -35,9 +35,9 @@ export async function changeLimits(
   change: LimitsChange,
   by: AuditActor,
 ): Promise<LimitsRow> {
-  refuseLimit(change.queued, 'queue', MOST_QUEUED);
-  refuseLimit(change.executionsBytes, 'executions_storage', MOST_BYTES);
-  refuseLimit(change.dataBytes, 'data_storage', MOST_BYTES);
+  refuseLimit(change.queued, 'queue', MAX_QUEUED);
+  refuseLimit(change.executionsBytes, 'executions_storage', MAX_BYTES);
+  refuseLimit(change.dataBytes, 'data_storage', MAX_BYTES);
   return db.transaction(async (tx) => {
     await findOrganisation(tx, String(id));
     const before = await lockLimits(tx, id);

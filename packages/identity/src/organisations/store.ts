@@ -7,7 +7,7 @@ import { AccountError } from '../values/account-error.ts';
 import { findNameProblem } from '../values/names.ts';
 
 /** The largest weight, and the largest cap in percent. */
-const MOST_SHARE = 100;
+const MAX_SHARE = 100;
 
 export interface OrganisationRow {
   readonly id: number;
@@ -94,8 +94,8 @@ export async function changeShare(
 }
 
 function refuseShare(value: number | undefined, name: string): void {
-  if (value === undefined || (Number.isInteger(value) && value >= 1 && value <= MOST_SHARE)) return;
-  const explanation = message('identity.organisation_share', { name, max: MOST_SHARE });
+  if (value === undefined || (Number.isInteger(value) && value >= 1 && value <= MAX_SHARE)) return;
+  const explanation = message('identity.organisation_share', { name, max: MAX_SHARE });
   throw new AccountError('invalid_value', explanation, `/${name}`);
 }
 

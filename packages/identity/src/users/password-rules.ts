@@ -3,14 +3,14 @@ import { type FieldError, validationError } from '@millrace/errors/errors';
 import { message } from '@millrace/messages';
 import { isPassword, normalisePassword } from './passwords.ts';
 
-const LEAST_CHARACTERS = 12;
-const LEAST_DIFFERENT_CHARACTERS = 5;
+const MIN_CHARACTERS = 12;
+const MIN_DIFFERENT_CHARACTERS = 5;
 /** Minimum characters of a password beyond the name and the address of its owner. */
-const LEAST_OWN_CHARACTERS = 6;
+const MIN_OWN_CHARACTERS = 6;
 /** Estimating takes longer for longer passwords; common parts show at the start. */
-const MOST_ESTIMATED_CHARACTERS = 64;
+const MAX_ESTIMATED_CHARACTERS = 64;
 /** 0 or 1 of zxcvbn's five: fewer than a million guesses. */
-const LEAST_SCORE = 2;
+const MIN_SCORE = 2;
 
 interface Owner {
   readonly email: string;
@@ -43,20 +43,20 @@ export async function refuseSamePassword(
 
 function findWeakness(password: string, { email, name }: Owner): Omit<FieldError, 'pointer'> | null {
   const characters = [...password];
-  if (characters.length < LEAST_CHARACTERS) {
+  if (characters.length < MIN_CHARACTERS) {
     return {
       code: 'password_too_short',
-      message: message('identity.password_too_short', { min: LEAST_CHARACTERS }),
+      message: message('identity.password_too_short', { min: MIN_CHARACTERS }),
     };
   }
-  if (new Set(characters).size < LEAST_DIFFERENT_CHARACTERS) {
+  if (new Set(characters).size < MIN_DIFFERENT_CHARACTERS) {
     return { code: 'password_too_simple', message: message('identity.password_too_simple') };
   }
   const known = [email, ...email.split('@'), name, ...name.split(/\s+/)].filter((part) => part.length >= 3);
   const left = known
     .sort((a, b) => b.length - a.length)
     .reduce((text, part) => text.replaceAll(part.toLowerCase(), ''), password.toLowerCase());
-  if ([...left].length < LEAST_OWN_CHARACTERS) {
+  if ([...left].length < MIN_OWN_CHARACTERS) {
     return { code: 'password_too_personal', message: message('identity.password_too_personal') };
   }
   return null;
@@ -68,7 +68,7 @@ async function findCommon(
   { email, name }: Owner,
 ): Promise<Omit<FieldError, 'pointer'> | null> {
   const estimate = await loadEstimate();
-  if (estimate(password, [email, ...email.split('@'), name, 'millrace']) >= LEAST_SCORE) return null;
+  if (estimate(password, [email, ...email.split('@'), name, 'millrace']) >= MIN_SCORE) return null;
   return { code: 'password_too_common', message: message('identity.password_too_common') };
 }
 
@@ -83,7 +83,7 @@ const loadEstimate = loadOnce(async (): Promise<Estimate> => {
   const zxcvbn = new ZxcvbnFactory({
     dictionary,
     graphs: adjacencyGraphs,
-    maxLength: MOST_ESTIMATED_CHARACTERS,
+    maxLength: MAX_ESTIMATED_CHARACTERS,
   });
   return (password, known) => zxcvbn.check(password, known).score;
 });

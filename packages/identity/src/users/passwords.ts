@@ -79,14 +79,14 @@ function base64(bytes: Buffer): string {
 /** Node runs these in four threads, which DNS look-ups and files need too. */
 const AT_ONCE = 2;
 /** About ten seconds of waiting. */
-const MOST_WAITING = 200;
+const MAX_WAITING = 200;
 let inside = 0;
 const waiting: (() => void)[] = [];
 
 async function enterQueue(): Promise<() => void> {
   if (inside < AT_ONCE) inside += 1;
   else {
-    if (waiting.length >= MOST_WAITING) {
+    if (waiting.length >= MAX_WAITING) {
       throw unavailable('overloaded', message('identity.sign_in_crowded'));
     }
     await new Promise<void>((resolve) => waiting.push(resolve));

@@ -5,7 +5,7 @@ import { AccountError } from './account-error.ts';
 const FORM = /^[^\s@\p{Cc}\p{Cf}\p{Co}\p{Cs}]+@[^\s@\p{Cc}\p{Cf}\p{Co}\p{Cs}]+$/u;
 /** The only two letters beyond ASCII whose lower case is ASCII: an address with them is someone else's. */
 const BECOMES_ASCII = /[\u0130\u212A]/;
-const MOST_CHARACTERS = 254;
+const MAX_CHARACTERS = 254;
 
 /** An address as stored: case doesn't matter. */
 export function normaliseEmail(text: string): string {
@@ -15,7 +15,7 @@ export function normaliseEmail(text: string): string {
 /** Whether it is an address that can identify someone. */
 export function isEmail(text: string): boolean {
   const email = normaliseEmail(text);
-  return email.length <= MOST_CHARACTERS && FORM.test(email) && !BECOMES_ASCII.test(text);
+  return email.length <= MAX_CHARACTERS && FORM.test(email) && !BECOMES_ASCII.test(text);
 }
 
 /** @throws AccountError `invalid_value` */

@@ -93,7 +93,7 @@ function withParents(origins: ReadonlyMap<string, Origin>): ReadonlyMap<string, 
   for (const [id, origin] of origins) {
     let steps = 0;
     let at = origin.parent;
-    while (at !== null && at !== id && steps < MOST_LEVELS) {
+    while (at !== null && at !== id && steps < MAX_LEVELS) {
       at = origins.get(at)?.parent ?? null;
       steps += 1;
     }
@@ -105,7 +105,7 @@ function withParents(origins: ReadonlyMap<string, Origin>): ReadonlyMap<string, 
 }
 
 /** Loops within loops, at most. */
-const MOST_LEVELS = 10;
+const MAX_LEVELS = 10;
 
 function linkOf(edge: JsonObject, origins: ReadonlyMap<string, Origin>): readonly OriginLink[] {
   const [from, to] = [textOf(edge.source), textOf(edge.target)];

@@ -3,7 +3,7 @@ import { template } from '@millrace/importer-kit/refs';
 import type { DirectStep } from './maker.ts';
 
 /** As many turns of a conversation are kept. */
-const MOST_TURNS = 50;
+const MAX_TURNS = 50;
 /** Conversations are forgotten after so long without a turn. */
 export const KEPT_S = 90 * 86_400;
 
@@ -20,7 +20,7 @@ export function keepTurn(
   const id = step.add(
     'core.code',
     {
-      code: `const turns = [...(input.turns ?? []), { user: input.question, assistant: input.answer }];\nreturn { count: (input.count ?? 0) + 1, turns: turns.slice(-${MOST_TURNS}) };`,
+      code: `const turns = [...(input.turns ?? []), { user: input.question, assistant: input.answer }];\nreturn { count: (input.count ?? 0) + 1, turns: turns.slice(-${MAX_TURNS}) };`,
       input: {
         turns: template(`${turn.history}.turns`),
         count: template(`${turn.history}.count`),

@@ -3,7 +3,7 @@ import { message } from '@millrace/messages';
 import type { DirectStep } from './maker.ts';
 
 /** A model remembers at most so many messages. */
-const MOST_TURNS = 50;
+const MAX_TURNS = 50;
 
 /**
  * The settings of a node whose model remembers the conversation of a chat.
@@ -18,7 +18,7 @@ export function remembered(
   step.approximate(message('import.own_memory'));
   return {
     memory_key: `{{trigger.data.session_id}}${part === null ? '' : `/${part.replaceAll(/[^\w-]/g, '_')}`}`,
-    memory_turns: isLimited ? Math.min(turns, MOST_TURNS) : MOST_TURNS,
+    memory_turns: isLimited ? Math.min(turns, MAX_TURNS) : MAX_TURNS,
     ...(isSummarised ? { memory_summary: true } : {}),
   };
 }

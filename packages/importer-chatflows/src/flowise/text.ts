@@ -202,10 +202,10 @@ export function answersBefore(step: DirectStep): readonly string[] {
     const path = made.read([], step);
     if (path !== null && step.hasRun(path)) found.push(path);
   }
-  return found.slice(-MOST_ANSWERS);
+  return found.slice(-MAX_ANSWERS);
 }
 
-const MOST_ANSWERS = 20;
+const MAX_ANSWERS = 20;
 
 function iterationItem(step: DirectStep, names: readonly string[]): string {
   for (

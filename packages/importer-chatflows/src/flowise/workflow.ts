@@ -193,8 +193,8 @@ function answer(
     if (history !== null)
       keepTurn(step, { history, key, question: '{{trigger.data.message}}', answer: template(path) });
   }
-  if (texts.length > 0) config.answer = template(texts.slice(0, MOST_ENDS).join(' ?? '));
+  if (texts.length > 0) config.answer = template(texts.slice(0, MAX_ENDS).join(' ?? '));
 }
 
 /** As many as are named one after the other. */
-const MOST_ENDS = 15;
+const MAX_ENDS = 15;

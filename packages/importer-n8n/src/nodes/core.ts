@@ -216,7 +216,11 @@ function runsForEach({ mode, jsCode }: JsonObject): boolean {
 const STATIC_DATA = /\$getWorkflowStaticData|\bgetWorkflowStaticData/;
 
 function runCode(step: Step): readonly Out[] {
-  if (step.text('language').startsWith('python')) return runPython(step);
+  if (step.text('language').startsWith('python')) {
+    const path = runPython(step);
+    const isEach = step.input?.kind !== 'many' && step.text('mode') === 'runOnceForEachItem';
+    return [isEach ? oneMade(step, path, RETURNS_NULL) : step.many(path)];
+  }
   const written = withoutModules(step.text('jsCode') || step.text('functionCode'));
   const sending = withRequests(written);
   const made = codeWithFiles(step, sending?.code ?? written);
@@ -241,9 +245,23 @@ function runCode(step: Step): readonly Out[] {
       ? codeWithRequests(step, body, sending.isSigned)
       : `nodes.${step.addCode(`${body}\nreturn results;`, { input: made.input })}.output.result`;
   if (!isOne) return [step.many(path)];
-  const out = step.one(extend(path, ['0']));
+  const out = oneMade(step, path, isPerItem ? RETURNS_NULL : RETURNS_NONE);
   const files = made.passes ? step.input?.files : undefined;
   return [files === undefined ? out : { ...out, ref: { ...out.ref, files } }];
+}
+
+const RETURNS_NONE = /\breturn\s*\[\s*\]/;
+const RETURNS_NULL = /\breturn(?:[ \t]*\[\s*\]|[ \t]+(?:null|undefined|None)\b|[ \t]*(?:[;}\n]|$))/;
+
+/** The one item that code makes. If it may make none, nothing follows then. */
+function oneMade(step: Step, list: string, returnsNone: RegExp): Out {
+  const code = step.text('jsCode') || step.text('functionCode') || step.text('pythonCode');
+  if (returnsNone.test(code) && step.node.raw.alwaysOutputData !== true) {
+    const any = { left: template(`${list} | length`), operator: 'greater_than', right: 0 };
+    const id = step.add('core.if', { conditions: [any] }, { suffix: 'any item?' });
+    step.continueFrom([{ id, handle: 'true' }]);
+  }
+  return step.one(extend(list, ['0']));
 }
 
 /** With modules that the shim has, and constants of the workflow in place of the environment. */
@@ -330,5 +348,18 @@ function callWorkflow(step: Step): readonly Out[] {
   const input = fields ?? step.item();
   const id = step.add('flow.call', { workflow_id: 0, input, wait: waits });
   step.approximate(message('import.choose_workflow'));
-  return waits ? [step.one(`nodes.${id}.output.output`)] : [step.pass('out', id)];
+  if (step.scope.kind === 'items' && step.text('mode', 'once') !== 'each')
+    step.approximate(message('import.called_for_each'));
+  if (!waits) return [step.pass('out', id)];
+  const result = { output: template(`nodes.${id}.output.output`) };
+  const items = step.add('core.code', { code: CALLED_ITEMS, input: result }, { suffix: 'items' });
+  const out = step.one(`nodes.${items}.output.result`);
+  return [{ ...out, ref: { ...out.ref, perhapsMany: { of: step.node.name, isLikely: false } } }];
 }
+
+/** The items of a called workflow: an imported one ends with all of them, any other with its last node's output. */
+const CALLED_ITEMS = `const output = input.output ?? {};
+const names = Object.keys(output);
+const all = names.length === 1 && Array.isArray(output.items) ? output.items : names.length === 0 ? [] : [output];
+const items = all.map((each) => (typeof each === 'object' ? each : { data: each }));
+return items.length === 1 ? items[0] : items;`;

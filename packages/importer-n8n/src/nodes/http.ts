@@ -9,7 +9,7 @@ import { arrayOf, asText, objectOf, textOf } from '../read.ts';
 import { type Step, Unmappable } from '../step.ts';
 import { feedsFile } from './files.ts';
 import { AUTH } from './parts.ts';
-import { responseOut } from './responses.ts';
+import { receivedBody, responseOut } from './responses.ts';
 
 /** Calls that are written out in the original. */
 export const HTTP: Handlers = {
@@ -83,7 +83,9 @@ function request(step: Step): readonly Out[] {
     return [step.one(`nodes.${id}.output`, { body: ['body'], headers: ['headers'], statusCode: ['status'] })];
   if (config.response_type === 'text')
     return [step.one(`nodes.${id}.output.body`, { [property]: [] } satisfies Shape)];
-  return [responseOut(step, `nodes.${id}.output.body`, config)];
+  const body =
+    format === null || format === 'autodetect' ? receivedBody(step, id) : `nodes.${id}.output.body`;
+  return [responseOut(step, body, config)];
 }
 
 type Pairs = { [name: string]: JsonValue };

@@ -1,7 +1,7 @@
 import { findProblems, type JsonObject } from '@millrace/engine';
 import { registry } from '@millrace/nodes';
 import { describe, expect, it } from 'vitest';
-import { configOf, flowOf, n8n, read, type Sketch, START } from '../testing.ts';
+import { configOf, flowOf, n8n, outcomeOf, read, type Sketch, START } from '../testing.ts';
 
 describe('nodes that classify and extract', () => {
   const model: Sketch = {
@@ -143,6 +143,52 @@ describe('nodes that classify and extract', () => {
       model: 'gpt-4o',
       prompt: 'What is it?',
       files: ['{{nodes.get.output.body}}'],
+    });
+  });
+});
+
+describe('images of the item of an agent', () => {
+  const model: Sketch = { type: '@n8n/n8n-nodes-langchain.lmChatOpenAi', parameters: { model: 'gpt-4o' } };
+  const form: Sketch = {
+    type: 'formTrigger',
+    version: 2.2,
+    parameters: { formTitle: 'Photo', formFields: { values: [{ fieldLabel: 'Photo', fieldType: 'file' }] } },
+  };
+  const asked = (from: Sketch, parameters: JsonObject, version = 2) =>
+    read(
+      n8n(
+        { From: from, Model: model, Ask: { type: '@n8n/n8n-nodes-langchain.agent', version, parameters } },
+        [
+          ['From', 'Ask'],
+          ['Model', 'Ask', 'ai_languageModel'],
+        ],
+      ),
+    );
+  const prompt = { promptType: 'define', text: 'What is it?' };
+
+  it('are shown to it, unless the original does not', () => {
+    const shown = asked(form, prompt);
+    expect(configOf(shown, 'Ask')?.files).toBe('{{nodes.ask_images.output.result}}');
+    expect(configOf(shown, 'Ask: images')?.input).toEqual({
+      files: [expect.stringContaining('trigger.data')],
+    });
+    expect(findProblems(flowOf(shown), registry).filter(({ code }) => code !== 'empty_config')).toEqual([]);
+    for (const other of [
+      asked(form, { ...prompt, options: { passthroughBinaryImages: false } }),
+      asked(form, { ...prompt, agent: 'conversationalAgent' }, 1.7),
+      asked(START, prompt),
+    ])
+      expect(configOf(other, 'Ask')).not.toHaveProperty('files');
+  });
+
+  it('are left out, which is said, if they are only fetched where they are named', () => {
+    const mail: Sketch = {
+      type: 'gmailTrigger',
+      version: 1.2,
+      parameters: { simple: false, options: { downloadAttachments: true } },
+    };
+    expect(outcomeOf(asked(mail, prompt), 'Ask')).toMatchObject({
+      what: expect.arrayContaining([expect.objectContaining({ key: 'import.agent_images' })]),
     });
   });
 });

@@ -168,11 +168,34 @@ function agent(step: Step, callable: Handlers): readonly Out[] {
     ...modelConfig(step),
     ...(system === '' ? {} : { system }),
     prompt,
+    ...passedImages(step),
     ...parsed,
     ...tools,
     ...(Number.isInteger(steps) && steps >= 1 && steps <= 50 ? { max_steps: steps } : {}),
   };
   return ask(step, 'ai.agent', config, parsed !== null);
+}
+
+/** The images of its item, which n8n shows to an agent with tools unless told otherwise. */
+function passedImages(step: Step): Config {
+  const { kind, version } = step.node;
+  const isToolsAgent =
+    step.text('agent', version < 1.7 ? 'conversationalAgent' : 'toolsAgent') === 'toolsAgent';
+  if (kind !== 'agent' || !isToolsAgent || step.raw('options.passthroughBinaryImages') === false) return {};
+  const paths = [...new Set(Object.values(step.input?.files ?? {}))];
+  const known = paths.filter((path) => step.compiler.readerOf(path) === undefined);
+  // What is fetched only where it is named is not fetched for an agent that may not need it.
+  if (known.length < paths.length) step.approximate(message('import.agent_images'));
+  if (known.length === 0) return {};
+  const id = step.add(
+    'core.code',
+    {
+      code: "return input.files.filter((file) => file?.type?.startsWith('image/'));",
+      input: { files: known.map(template) },
+    },
+    { suffix: 'images' },
+  );
+  return { files: template(`nodes.${id}.output.result`) };
 }
 
 function ask(step: Step, type: string, given: Config, isJson: boolean): readonly Out[] {

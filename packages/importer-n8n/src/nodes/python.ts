@@ -1,7 +1,6 @@
 import { missingPackageIn } from '@millrace/importer-kit/python-packages';
-import { extend, literal } from '@millrace/importer-kit/refs';
+import { literal } from '@millrace/importer-kit/refs';
 import { message } from '@millrace/messages';
-import type { Out } from '../compiler.ts';
 import { type Step, Unmappable } from '../step.ts';
 
 /** What n8n's Python finds: items whose fields are read as members or as attributes. */
@@ -88,8 +87,11 @@ function linesInTexts(code: string): ReadonlySet<number> {
   return found;
 }
 
-/** A Code node of n8n in Python. */
-export function runPython(step: Step): readonly Out[] {
+/**
+ * A Code node of n8n in Python.
+ * @returns where the list of its items is
+ */
+export function runPython(step: Step): string {
   const code = step.text('pythonCode');
   const foreign =
     missingPackageIn(code) ??
@@ -98,7 +100,6 @@ export function runPython(step: Step): readonly Out[] {
       .find((part) => part !== undefined) ??
     null;
   if (foreign !== null) throw new Unmappable(message('import.only_in_original', { part: foreign }));
-  const isPerItem = step.text('mode') === 'runOnceForEachItem';
   const lines = indented(code);
   const body = lines.some((line) => /^\s+[^\s#]/.test(line)) ? lines.join('\n') : '    pass';
   const id = step.add('core.code', {
@@ -107,7 +108,5 @@ export function runPython(step: Step): readonly Out[] {
     input: step.codeInput(['items'], {}),
     timeout_ms: 30_000,
   });
-  const path = `nodes.${id}.output.result`;
-  const isSingle = step.input === null || step.input.kind === 'one';
-  return isSingle && isPerItem ? [step.one(extend(path, ['0']))] : [step.many(path)];
+  return `nodes.${id}.output.result`;
 }

@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonValue } from '@millrace/engine';
-import { asList } from '@millrace/importer-kit/refs';
+import { asList, template } from '@millrace/importer-kit/refs';
 import { type ResponseForm, responseForm } from '@millrace/importer-services/responses';
 import type { Out } from '../compiler.ts';
 import { asText, type N8nNode } from '../read.ts';
@@ -20,6 +20,22 @@ export function responseOut(step: Step, body: string, request: Request): Out {
   if (form === 'object') return out;
   const perhapsMany = { of: step.node.name, isLikely: form === 'list' };
   return { ...out, ref: { ...out.ref, perhapsMany } };
+}
+
+/**
+ * Where the body of a response is: with a text as `data` of an item, as in n8n, if it is read so. Whether it is one is known only when it
+ * comes.
+ */
+export function receivedBody(step: Step, id: string): string {
+  const body = `nodes.${id}.output.body`;
+  const { reads } = step.compiler;
+  const read = reads.of(step.node.name).filter((rest) => READS_TEXT.test(rest));
+  const next = reads.after(step.node.name).filter(({ kind }) => TEXT_NODES.has(kind));
+  // Nodes that take a text read it where it is.
+  if (read.length <= next.length) return body;
+  const code = "const body = input.body ?? '';\nreturn typeof body === 'string' ? { data: body } : body;";
+  const made = step.add('core.code', { code, input: { body: template(body) } }, { suffix: 'text' });
+  return `nodes.${made}.output.result`;
 }
 
 /** Nodes that read a single item, and many, as a list. */
@@ -60,6 +76,11 @@ const ENVELOPE = new RegExp(
 /** A member that is a list itself. */
 const READS_LIST = new RegExp(
   `${MEMBER}[\\w.?]{1,60}(?:\\[\\d+\\]|\\.(?:map|filter|find|forEach|some|reduce|join|slice|first|last)\\()`,
+);
+
+/** `data` itself, or what only a text has. */
+const READS_TEXT = new RegExp(
+  `${MEMBER}data\\b(?!(?:\\\\"|'|\\])*\\??[.[](?!(?:match|matchAll|replace|replaceAll|split|substring|substr|trim|toString|toLowerCase|toUpperCase|startsWith|endsWith|includes|slice|length)\\b))`,
 );
 
 /** What a response is: by what is known of the service, how it is read, and what is asked for; null if nothing says it. */

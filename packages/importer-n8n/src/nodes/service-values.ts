@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonValue } from '@millrace/engine';
+import { isJsonObject, type JsonObject, type JsonValue } from '@millrace/engine';
 import { message } from '@millrace/messages';
 import { jsonParam } from '../json-text.ts';
 import { arrayOf, asText, objectOf, textOf } from '../read.ts';
@@ -165,16 +165,29 @@ export function columnsAt(step: Step, path: string): JsonValue {
   if (mode === 'autoMapInputData') return step.item();
   const value = step.raw(`${path}.value`);
   if (typeof value === 'string') return step.value(value);
-  const { schema } = objectOf(step.raw(path));
+  const given = objectOf(step.raw(path));
+  if (value === undefined && Object.keys(given).length > 0) return meantColumns(step, path, given);
+  const { schema } = given;
   const removed = new Set(
     arrayOf(schema)
       .map(objectOf)
       .flatMap((each) => (each.removed === true ? [asText(each.id)] : [])),
   );
-  const given = Object.entries(objectOf(value)).filter(
-    ([name]) => !removed.has(name) && name !== '__proto__',
+  const kept = Object.entries(objectOf(value)).filter(([name]) => !removed.has(name) && name !== '__proto__');
+  return Object.fromEntries(kept.map(([name, item]) => [name, step.value(item ?? null)]));
+}
+
+/** Columns in a form that n8n doesn't write: pairs of names and values, if that is plain. @throws Unmappable */
+function meantColumns(step: Step, path: string, { mappings, mappingMode }: JsonObject): JsonValue {
+  const pairs = arrayOf(mappings).map(objectOf);
+  if (mappingMode !== undefined) return {};
+  const names = pairs.map(({ toField, column, name }) => textOf(toField ?? column ?? name) ?? '');
+  if (pairs.length === 0 || names.some((name) => name === '' || name === '__proto__' || name.includes('{{')))
+    throw new Unmappable(message('import.columns_unreadable'));
+  step.approximate(message('import.nearest_columns'));
+  return Object.fromEntries(
+    names.map((name, index) => [name, step.param(`${path}.mappings.${index}.value`)]),
   );
-  return Object.fromEntries(given.map(([name, item]) => [name, step.value(item ?? null)]));
 }
 
 function pairsAt(step: Step, path: string, nameMember: string, valueMember: string): JsonValue {

@@ -184,6 +184,9 @@ function fieldsOf(step: Step): JsonValue {
   return found;
 }
 
+/** A column's name in the sheet itself: a row may be given by these. */
+const LETTERS = `const letters = (at) => (at > 25 ? letters(Math.floor(at / 26) - 1) : '') + String.fromCharCode(65 + (at % 26));`;
+
 /** In the order of the sheet's header line, which is read first. */
 function append(step: Step): readonly Out[] {
   const row = fieldsOf(step);
@@ -194,7 +197,8 @@ function append(step: Step): readonly Out[] {
     {
       code: `const [header = []] = input.values ?? [];
 const known = header.length > 0 ? header : Object.keys(input.row);
-return known.map((name) => input.row[name] ?? '');`,
+${LETTERS}
+return known.map((name, at) => input.row[name] ?? input.row[letters(at)] ?? '');`,
       input: { values: template(`nodes.${header}.output.body.values`), row },
     },
     { suffix: 'row' },

@@ -1,5 +1,5 @@
 import { isJsonArray, isNamedZone, type JsonValue } from '@millrace/engine';
-import { extend, firstOf, memberPath, type Shape, TOP, template } from '@millrace/importer-kit/refs';
+import { extend, type Shape, TOP } from '@millrace/importer-kit/refs';
 import { type Message, message } from '@millrace/messages';
 import { isSecretName, isWebhookPath, shapeOfPath } from '@millrace/triggers';
 import type { Compiler, Out } from '../compiler.ts';
@@ -12,8 +12,8 @@ import { type ListeningPlan, listeningOf } from './listening.ts';
 import { addPolling, pollInterval } from './polling.ts';
 import { wahaOuts } from './waha.ts';
 
-/** How an execution is answered. */
-export type Answer = 'none' | 'last_node' | 'respond_node' | 'chat' | 'chat_page';
+/** How an execution is answered; `caller`: by its result, which the workflow that calls it gets. */
+export type Answer = 'none' | 'last_node' | 'respond_node' | 'chat' | 'chat_page' | 'caller';
 
 /** A trigger that was added. */
 export interface Triggered {
@@ -110,7 +110,7 @@ function planOf(node: N8nNode, zone: JsonValue | undefined, hasChat: boolean): T
   if (listening !== null) return listening;
   if (/^(?:manualTrigger|start|n8nTrainingCustomerDatastore|evaluationTrigger)$/.test(kind))
     return { type: 'trigger.manual', config: {} };
-  if (kind === 'executeWorkflowTrigger') return { type: 'trigger.manual', config: {} };
+  if (kind === 'executeWorkflowTrigger') return { type: 'trigger.manual', config: {}, answer: 'caller' };
   if (kind === 'errorTrigger')
     return { type: 'trigger.manual', config: {}, notes: [message('import.error_trigger')] };
   if (kind === 'webhook') return webhook(node);
@@ -174,11 +174,20 @@ function webhook({ parameters }: N8nNode): TriggerPlan {
   const methods = listed.map((each) => textOf(each) ?? 'GET').filter((each) => METHODS.has(each));
   const path = textOf(parameters.path) ?? '';
   const check = CHECKS[textOf(parameters.authentication) ?? 'none'];
+  const addresses = (textOf(parameterAt(parameters, 'options.ipWhitelist')) ?? '')
+    .replace(/^=.*/s, '')
+    .split(',')
+    .map((each) => each.trim())
+    .filter(Boolean);
   const notes: Message[] = [];
   if (check !== undefined) notes.push(message('import.choose_credential'));
   const answer: Answer =
     mode === 'lastNode' ? 'last_node' : mode === 'responseNode' ? 'respond_node' : 'none';
   if (answer === 'last_node') notes.push(message('import.answered_at_end'));
+  for (const [option, value] of Object.entries(objectOf(parameters.options)))
+    if (isLeftOut(option, value ?? null, answer)) notes.push(message('import.option_left_out', { option }));
+  if (answer === 'none' && (parameters.responseCode ?? 200) !== 200)
+    notes.push(message('import.option_left_out', { option: 'responseCode' }));
   return {
     type: 'trigger.webhook',
     config: {
@@ -186,6 +195,7 @@ function webhook({ parameters }: N8nNode): TriggerPlan {
       // Without parameters, it only made the address unique, as the hash does.
       ...(path.includes(':') ? { path: path.replace(/^\/|\/$/g, '') } : {}),
       ...(check === undefined ? {} : { signature: check }),
+      ...(addresses.length === 0 ? {} : { ip_allow_list: addresses.slice(0, 200) }),
       ...(answer === 'none' ? {} : { respond: answer === 'last_node' ? 'when_done' : 'by_node' }),
     },
     shape: {
@@ -199,6 +209,17 @@ function webhook({ parameters }: N8nNode): TriggerPlan {
     answer,
     notes,
   };
+}
+
+/** Options of a webhook that have nothing here to stand for them. */
+function isLeftOut(option: string, value: JsonValue, answer: Answer): boolean {
+  if (value === false || value === '' || value === null) return false;
+  if (option === 'ignoreBots') return true;
+  if (option === 'ipWhitelist') return typeof value === 'string' && value.startsWith('=');
+  if (option === 'allowedOrigins') return value !== '*';
+  return (
+    answer === 'none' && /^(?:responseCode|responseData|responseHeaders|responseContentType)$/.test(option)
+  );
 }
 
 const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE']);
@@ -357,35 +378,4 @@ function every(count: number, unit: string): Time {
   const isKnown = ['seconds', 'minutes', 'hours', 'days'].includes(unit);
   const safe = Number.isInteger(count) && count > 0 ? Math.min(count, 100_000) : 1;
   return { type: 'every', every: safe, unit: isKnown ? unit : 'hours' };
-}
-
-/** Answers the caller when the execution has ended, from the nodes that ended it. */
-export function answerWith(compiler: Compiler, { id, answer }: Triggered): void {
-  const config = compiler.builder.config(id);
-  if (config === undefined || answer === 'none' || answer === 'respond_node') return;
-  const ends = endsOf(compiler);
-  const isChat = answer === 'chat' || answer === 'chat_page';
-  const member = isChat ? ['output'] : [];
-  const paths = ends.map(({ ref }) =>
-    ref.kind === 'many' ? (ref.path.split(' | ')[0] ?? '') : (memberPath(ref, member) ?? ref.path),
-  );
-  if (paths.length === 0) return;
-  const body = template(firstOf(paths));
-  if (answer === 'chat_page') {
-    config.answer = body;
-    return;
-  }
-  config.response = { status: 200, body: answer === 'chat' ? { output: body } : body };
-}
-
-/** The outputs that nothing follows, where the whole workflow can read them. */
-function endsOf(compiler: Compiler): readonly Out[] {
-  const found: Out[] = [];
-  const followed = new Set(compiler.started.links.map(({ from }) => from));
-  for (const { name } of compiler.started.order) {
-    const [out] = compiler.outs.get(name) ?? [];
-    if (!followed.has(name) && out !== undefined && out.ref.scope === TOP && out.ref.owner !== null)
-      found.push(out);
-  }
-  return found.slice(0, 15);
 }

@@ -47,6 +47,10 @@ describe('parse', () => {
     expect(await parse(xml)).toMatchObject({ kind: 'failure', code: 'invalid_data', message: saying(where) });
   });
 
+  it.each(['<a>&nope;</a>', '<a>\n<b></a>', '<a b=c/>'])('says so in one sentence: %j', async (xml) => {
+    expect(await parse(xml)).toMatchObject({ message: saying(/^The XML is .*[^.]\.$/) });
+  });
+
   it('bounds the depth', async () => {
     expect(await parse('<a>'.repeat(600))).toMatchObject({ code: 'document_too_complex' });
   });

@@ -17,7 +17,7 @@ const ZSTD_MAGIC = Buffer.from([0x28, 0xb5, 0x2f, 0xfd]);
 /** Scrypt with N = 2^17 takes 128 MiB and about a second, for us and for anyone who guesses. */
 const WORK_FACTOR = 17;
 /** Far more than any entry has. */
-const MOST_ENTRY_BYTES = 64 * 1024 * 1024;
+const MAX_ENTRY_BYTES = 64 * 1024 * 1024;
 
 /**
  * Writes a tar archive, compressed by zstd, and encrypted in age's format if there is a passphrase. No faster than `out` takes it.
@@ -89,7 +89,7 @@ export async function* readArchive(
   try {
     for await (const entry of tar) {
       const { name, size } = entry.header;
-      if (size > MOST_ENTRY_BYTES) throw damaged(`${name} is too large`);
+      if (size > MAX_ENTRY_BYTES) throw damaged(`${name} is too large`);
       const chunks: Buffer[] = [];
       for await (const chunk of entry) chunks.push(chunk as Buffer);
       yield { name, body: Buffer.concat(chunks) };

@@ -4,7 +4,7 @@ import type { ServerFacts } from './store.ts';
 
 const OLDEST_VERSION = 150_000;
 /** Clocks differ by less than this on machines whose time is synchronised. */
-const MOST_DRIFT_MS = 5_000;
+const MAX_DRIFT_MS = 5_000;
 /** From here on, second factors and signatures with a time are refused. */
 const BAD_DRIFT_MS = 30_000;
 
@@ -86,7 +86,7 @@ function connectionFindings({ live_workers: workers, connections }: ServerFacts,
 /** @param driftMs how far this machine's clock is ahead of the database's, apart from the time that asking took */
 export function clockFindings(driftMs: number): Finding[] {
   const seconds = Math.round(Math.abs(driftMs) / 1000);
-  if (Math.abs(driftMs) < MOST_DRIFT_MS) return [];
+  if (Math.abs(driftMs) < MAX_DRIFT_MS) return [];
   return [
     {
       check: 'clock',

@@ -1,6 +1,7 @@
 import { message, verbatim } from '@millrace/messages';
 import { SaxesParser } from 'saxes';
 import { DocumentFault } from '../documents/fault.ts';
+import { reasonOf } from '../documents/xml.ts';
 
 export interface XmlEvents {
   /** @param name without a prefix */
@@ -16,8 +17,9 @@ export interface XmlEvents {
 export async function* readXml(pieces: AsyncIterable<Uint8Array>, events: XmlEvents): AsyncGenerator<void> {
   const parser = new SaxesParser({ xmlns: false, position: false });
   const decoder = new TextDecoder();
-  parser.on('error', ({ message: reason }) => {
-    throw new DocumentFault('invalid_data', message('ports.workbook_broken', { reason: verbatim(reason) }));
+  parser.on('error', ({ message: said }) => {
+    const reason = verbatim(reasonOf(said));
+    throw new DocumentFault('invalid_data', message('ports.workbook_broken', { reason }));
   });
   parser.on('opentag', ({ name, attributes }) => events.open?.(localName(name), attributes));
   parser.on('text', (text) => events.text?.(text));

@@ -38,12 +38,9 @@ export function xmlToValue(text: string, options: ReadXmlOptions): JsonObject {
   const reader = new XmlReader(options);
   const parser = new SaxesParser({ xmlns: false });
   parser.on('error', ({ message: said }) => {
-    const reason = said.replace(/^(?:[^:]*:)?\d+:\d+: /, '');
     const { line, column } = parser;
-    throw new DocumentFault(
-      'invalid_data',
-      message('ports.xml_not_well_formed', { line, column, reason: verbatim(reason) }),
-    );
+    const reason = verbatim(reasonOf(said));
+    throw new DocumentFault('invalid_data', message('ports.xml_not_well_formed', { line, column, reason }));
   });
   parser.on('opentag', (tag) => reader.open(tag));
   parser.on('text', (part) => reader.addText(part));
@@ -51,6 +48,11 @@ export function xmlToValue(text: string, options: ReadXmlOptions): JsonObject {
   parser.on('closetag', () => reader.close());
   parser.write(text.startsWith('\uFEFF') ? text.slice(1) : text.trimStart()).close();
   return reader.result;
+}
+
+/** What the parser says, as a part of a sentence. */
+export function reasonOf(said: string): string {
+  return said.replace(/^(?:[^:]*:)?\d+:\d+: /, '').replace(/\.$/, '');
 }
 
 class XmlReader {

@@ -1,12 +1,11 @@
 import { type FileValue, isJsonObject, type JsonValue } from '@millrace/engine';
-import type { Files } from '@millrace/files/files';
-import type { ArrivingFile } from '@millrace/http/parts';
+import { ApiError } from '@millrace/errors/errors';
+import type { KeptFiles } from '@millrace/http/keep-files';
 import { message } from '@millrace/messages';
-import type { StartableWorkflow } from '@millrace/runtime/start-row';
 import { type ChatOptions, isAccepted } from '@millrace/triggers';
 import type { FastifyRequest } from 'fastify';
-import { readWebhookBody } from '../webhooks/body.ts';
-import { keeperOf } from '../webhooks/keep-files.ts';
+import { readArriving, unreadBody } from '../webhooks/arriving.ts';
+import { isMultipart, typeOf } from '../webhooks/body.ts';
 import { ChatRefusal } from './refusal.ts';
 
 const MESSAGE_ID = /^[A-Za-z0-9_-]{16,64}$/;
@@ -32,36 +31,30 @@ export function readMessage(body: JsonValue, { message_chars: max }: ChatOptions
 }
 
 /**
- * A message with files, as multipart/form-data. Nothing is stored if any of them isn't taken.
+ * A message with files, as multipart/form-data. They are stored while they arrive, as long as all of them are wanted.
  * @throws ChatRefusal; ApiError for a body that can't be read and for files that can't be stored
  */
 export async function readMessageWithFiles(
   request: FastifyRequest,
-  {
-    config,
-    files,
-  }: { readonly config: { readonly limits: { readonly jsonDepth: number } }; readonly files: Files },
-  workflow: StartableWorkflow,
+  kept: KeptFiles,
   options: ChatOptions,
 ): Promise<SentMessage> {
   const { files_per_message: most, files_accept: accept, files_mb: mib } = options;
-  if (most === 0) throw new ChatRefusal(422, message('chat.not_a_message'));
-  const arrived: ArrivingFile[] = [];
-  // Stored only once all are known to be wanted.
-  const body = await readWebhookBody(request, 'files', config, async (file) => {
-    arrived.push(file);
+  const arriving = unreadBody(request);
+  if (most === 0 || arriving === null || !isMultipart(typeOf(request.headers['content-type'])))
+    throw new ChatRefusal(422, message('chat.not_a_message'));
+  let room = mib * MIB;
+  const body = await readArriving(request, arriving, async (file) => {
+    if (kept.values.length === most)
+      throw new ChatRefusal(422, message('chat.too_many_files', { max: most }));
+    if (!isAccepted(accept, file))
+      throw new ChatRefusal(422, message('chat.wrong_file', { name: file.name, accept }));
+    const { size } = await kept.keep(file, room).catch((error: unknown) => {
+      const isTooLarge = error instanceof ApiError && error.code === 'file_too_large';
+      throw isTooLarge ? new ChatRefusal(413, message('chat.files_too_large', { mib })) : error;
+    });
+    room -= size;
     return null;
   });
-  request.rawBody = null;
-  const sent = readMessage(body, options);
-  if (arrived.length > most) throw new ChatRefusal(422, message('chat.too_many_files', { max: most }));
-  const unfit = arrived.find((file) => !isAccepted(accept, file));
-  if (unfit !== undefined)
-    throw new ChatRefusal(422, message('chat.wrong_file', { name: unfit.name, accept }));
-  if (arrived.reduce((sum, { declaredBytes }) => sum + (declaredBytes ?? 0), 0) > mib * MIB)
-    throw new ChatRefusal(413, message('chat.files_too_large', { mib }));
-  const kept: FileValue[] = [];
-  const keep = keeperOf(files, workflow, kept);
-  for (const file of arrived) await keep(file);
-  return { ...sent, files: kept };
+  return { ...readMessage(body, options), files: kept.values };
 }

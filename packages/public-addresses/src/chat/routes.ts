@@ -17,6 +17,7 @@ import { isFinalStatus, type JsonObject, type JsonText, type JsonValue, parseJso
 import type { ApiError } from '@millrace/errors/errors';
 import { sendFile } from '@millrace/http/download';
 import { sendEvents } from '@millrace/http/event-stream';
+import { createKeptFiles } from '@millrace/http/keep-files';
 import { startOrigin } from '@millrace/http/origin';
 import { toApiError } from '@millrace/http/problem';
 import { createRateLimiter, sourceOf } from '@millrace/http/rate-limit';
@@ -35,21 +36,19 @@ import { sendNotice } from '../pages/hosted-page.ts';
 import { type OpenAddress, openAddress } from '../pages/open-address.ts';
 import type { Reader } from '../pages/reader.ts';
 import { busyForSeconds, logDefect, setHeaders } from '../pages/refusals.ts';
-import { keepBodies } from '../webhooks/body.ts';
+import { closeUnread, keepOrLeaveBodies } from '../webhooks/arriving.ts';
 import { capture } from '../webhooks/capture.ts';
 import { WaitingCallers } from '../webhooks/waiting-callers.ts';
 import { createChats } from './chat-of.ts';
 import { chatReader, sendChatPage } from './chat-page.ts';
 import { followTurn, type TurnEnd } from './follow-turn.ts';
-import { MIB, readMessage, readMessageWithFiles, type SentMessage } from './message.ts';
+import { readMessage, readMessageWithFiles, type SentMessage } from './message.ts';
 import { decideQuestion, presentQuestions } from './questions.ts';
 import { ChatRefusal } from './refusal.ts';
 
 const SESSION = /^[A-Za-z0-9_-]{43}$/;
 /** Room for the longest message in any script, as JSON. */
 const MAX_BODY_BYTES = 128 * 1024;
-/** A message with files, which are held in memory until they are stored, as those of forms. */
-const MAX_FILES_BYTES = 10 * MIB + MAX_BODY_BYTES;
 /** After this the page connects again. */
 const MAX_STREAM_MS = 300_000;
 
@@ -133,16 +132,27 @@ function addChats(app: FastifyInstance, deps: AddressDeps, starter: Starter): vo
 
   // In its own scope, because only here bodies aren't JSON.
   app.register(async (scope) => {
-    keepBodies(scope);
+    keepOrLeaveBodies(scope);
     scope.post<Call>(
       '/api/v1/chat/:hash/messages/files',
-      { config: COMMON, schema, bodyLimit: MAX_FILES_BYTES },
+      { config: COMMON, schema, bodyLimit: MAX_BODY_BYTES },
       async (request, reply) => {
         const chat = required(await find(request));
         const session = sessionOf(request, chat.workflow);
         limitRate(chat, session, request);
-        const sent = await readMessageWithFiles(request, deps, chat.workflow, chat.options);
-        return accept(reply, await start(chat, session, sent, request));
+        if (chat.found.isPaused) throw organisationPaused();
+        const kept = createKeptFiles(deps.files, chat.workflow.organisationId, request.log);
+        try {
+          const sent = await readMessageWithFiles(request, kept, chat.options);
+          // Files may take a while, in which the workflow may have been archived or paused.
+          const { found } = required(await find(request));
+          const began = await start({ ...chat, found }, session, sent, request);
+          if (began.kind !== 'new') await kept.giveUp();
+          return accept(reply, began);
+        } catch (error) {
+          await kept.giveUp();
+          throw error;
+        }
       },
     );
   });
@@ -396,6 +406,7 @@ function refusalOf(error: ApiError): ChatRefusal {
 /** A refusal, or a defect, in the language of the page. */
 function sendError(error: ApiError, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const refused = refusalOf(error);
+  closeUnread(request, reply);
   if (refused.status >= 500 && error.cause !== refused) logDefect(request, error);
   setHeaders(reply, error);
   if (refused.retryAfterS !== null) reply.header('retry-after', String(refused.retryAfterS));

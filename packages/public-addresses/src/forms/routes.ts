@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
-import { type FileValue, isJsonArray, isJsonObject, type JsonObject, type JsonValue } from '@millrace/engine';
-import { ApiError } from '@millrace/errors/errors';
+import { isJsonObject, type JsonObject } from '@millrace/engine';
+import { ApiError, notFound } from '@millrace/errors/errors';
+import { createKeptFiles, type KeptFiles } from '@millrace/http/keep-files';
 import { startOrigin } from '@millrace/http/origin';
 import { toApiError } from '@millrace/http/problem';
 import { createRateLimiter, sourceOf } from '@millrace/http/rate-limit';
@@ -9,31 +10,23 @@ import { recordsOfStart, type StartOrder } from '@millrace/runtime/start-row';
 import type { Starter } from '@millrace/service/executions/accept';
 import { organisationPaused } from '@millrace/service/executions/startable';
 import { FORM_TRIGGER } from '@millrace/service/webhooks/closed';
-import { type FormOptions, MAX_TEXT, pagesOf, readFields } from '@millrace/triggers';
+import { type FormOptions, MAX_TEXT } from '@millrace/triggers';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { AddressDeps } from '../deps.ts';
 import type { Entered } from '../pages/fields.ts';
 import { saying, sendNotice, sendPage } from '../pages/hosted-page.ts';
 import { type OpenAddress, openAddress } from '../pages/open-address.ts';
 import { busyForSeconds, logDefect, setHeaders } from '../pages/refusals.ts';
-import { keepBodies, readWebhookBody } from '../webhooks/body.ts';
+import { closeUnread, keepOrLeaveBodies, readArriving, unreadBody } from '../webhooks/arriving.ts';
+import { isForm, isMultipart, readWebhookBody, typeOf } from '../webhooks/body.ts';
 import { capture } from '../webhooks/capture.ts';
 import { startEvent } from '../webhooks/deliver.ts';
-import { discardKept, keeperOf } from '../webhooks/keep-files.ts';
 import { createForms } from './form-of.ts';
-import {
-  BACK_INPUT,
-  formPage,
-  newToken,
-  PAGE_INPUT,
-  type ShownForm,
-  TOKEN_INPUT,
-  TRAP_INPUT,
-} from './form-page.ts';
-import { createHeldFiles, type HeldFiles } from './held-files.ts';
+import { formPage, newToken, type ShownForm } from './form-page.ts';
+import { readSubmission } from './submission.ts';
+import { createSubmittedFiles, type SubmittedFiles } from './submitted-files.ts';
 
-const TOKEN = /^[A-Za-z0-9_-]{22}$/;
-/** With the files of its last page, which are held in memory until they are stored. */
+/** Of what was entered: files are stored while they arrive. */
 const MAX_FORM_BYTES = 10 * 1024 * 1024;
 /** How long the same submission, sent again, starts nothing. */
 const REPEAT_WINDOW_S = 24 * 60 * 60;
@@ -51,7 +44,7 @@ interface OpenForm extends OpenAddress {
 export function formRoutes(app: FastifyInstance, deps: AddressDeps, starter: Starter): void {
   // In its own scope, because only here errors are pages.
   app.register(async (scope) => {
-    keepBodies(scope);
+    keepOrLeaveBodies(scope);
     addForms(scope, deps, starter);
   });
 }
@@ -63,6 +56,7 @@ function addForms(app: FastifyInstance, deps: AddressDeps, starter: Starter): vo
   const schema = { hide: true } as const;
   app.setErrorHandler<Error, Call>(async (error, request, reply) => {
     const refused = toApiError(error, request);
+    closeUnread(request, reply);
     // The only one that visitors meet by filling in the form, so a frame has to show it as well.
     const form = refused.status === 413 ? await find(request).catch(() => null) : null;
     const frames = form === null || form === 'unfinished' ? [] : form.options.allowed_origins;
@@ -85,7 +79,10 @@ function addForms(app: FastifyInstance, deps: AddressDeps, starter: Starter): vo
 
     app.post<Call>(path, { config, schema, bodyLimit: MAX_FORM_BYTES }, async (request, reply) => {
       const form = await find(request);
-      if (form === null || form === 'unfinished') return sendMissing(reply, form);
+      if (form === null || form === 'unfinished') {
+        closeUnread(request, reply);
+        return sendMissing(reply, form);
+      }
       return submit(form, request, reply);
     });
   }
@@ -104,64 +101,63 @@ function addForms(app: FastifyInstance, deps: AddressDeps, starter: Starter): vo
     request: FastifyRequest<Call>,
     reply: FastifyReply,
   ): Promise<FastifyReply> {
-    const { options, workflow } = form;
-    const held = createHeldFiles();
-    const given = await readSubmission(request, deps, form, held);
-    const entered = enteredOf(given);
-    const pages = pagesOf(options.fields);
-    const page = Math.min(
-      Number(/^\d{1,3}$/.exec(oneOf(entered, PAGE_INPUT) ?? '')?.[0] ?? 0),
-      pages.length - 1,
-    );
-    const token = TOKEN.exec(oneOf(entered, TOKEN_INPUT) ?? '')?.[0] ?? newToken();
-    if (oneOf(entered, BACK_INPUT) !== null) {
-      return show(request, reply, 200, options, { entered, token, page: Math.max(0, page - 1) });
+    const kept = createKeptFiles(deps.files, form.workflow.organisationId, request.log);
+    const outcome = await decide(form, request, kept).catch(async (error: unknown) => {
+      await kept.giveUp();
+      throw error;
+    });
+    if (outcome.kind !== 'started') await kept.giveUp();
+    if (outcome.kind !== 'shown') return sendThere(request, reply, form.options);
+    const { status, headers = {}, ...shown } = outcome;
+    reply.headers(headers);
+    return show(request, reply, status, form.options, shown);
+  }
+
+  async function decide(form: OpenForm, request: FastifyRequest<Call>, kept: KeptFiles): Promise<Outcome> {
+    const { options, found } = form;
+    /** Seconds to wait; counted once, and before anything is stored. */
+    let waitS: number | null | undefined;
+    const countSubmission = (): number | null => {
+      if (waitS === undefined) waitS = secondsToWait(form, request);
+      return waitS;
+    };
+    const mayStore = () => !found.isPaused && countSubmission() === null;
+    const files = createSubmittedFiles(options.fields, kept, mayStore);
+    const arriving = unreadBody(request);
+    const { meant, ...sent } = readSubmission(options, await readBody(request, deps, files));
+    const shown = { kind: 'shown', status: 200, ...sent } as const;
+    if (meant.kind === 'other_page') return shown;
+    if (meant.kind === 'faulty') return { ...shown, status: 422, faults: meant.faults };
+    // It learns nothing from what it gets.
+    if (meant.kind === 'by_program') return { kind: 'ignored' };
+    const seconds = countSubmission();
+    if (seconds !== null) {
+      const headers = { 'retry-after': String(seconds) };
+      return { ...shown, status: 429, headers, problem: message('form.too_often', { seconds }) };
     }
-    const until = pages.slice(0, page + 1);
-    const read = until.map(({ fields }) => readFields(fields, given));
-    const faulty = read.findIndex(({ faults }) => faults.length > 0);
-    if (faulty !== -1) {
-      return show(request, reply, 422, options, {
-        entered,
-        token,
-        page: faulty,
-        faults: read[faulty]?.faults ?? [],
-      });
-    }
-    if (page < pages.length - 1)
-      return show(request, reply, 200, options, { entered, token, page: page + 1 });
-    // A program that fills in everything learns nothing from what it gets.
-    if ((oneOf(entered, TRAP_INPUT) ?? '') !== '') return sendThere(request, reply, options);
-    const limit = options.submissions_per_minute;
-    const decision = perAddress.take(`${workflow.id} ${sourceOf(request.ip)}`, { limit });
-    if (decision?.allowed === false) {
-      const problem = message('form.too_often', { seconds: decision.resetSeconds });
-      reply.header('retry-after', String(decision.resetSeconds));
-      return show(request, reply, 429, options, { entered, token, page, problem });
-    }
-    const submitted: JsonObject = Object.assign(Object.create(null), ...read.map((each) => each.values));
-    const kept: FileValue[] = [];
+    if (files.faults.length > 0) return { ...shown, status: 413, faults: files.faults };
     try {
-      const values = await held.keep(submitted, keeperOf(deps.files, workflow, kept));
-      const isFirst = await start(form, request, {
-        token,
-        values,
-        files: kept.map(({ $file }) => $file),
-      });
-      if (!isFirst) await discardKept(deps.files, workflow, kept, request.log);
+      if (files.problem !== null) throw files.problem;
+      if (found.isPaused) throw organisationPaused();
+      // Files may take minutes, in which the workflow may have been archived or paused.
+      const latest = arriving === null ? form : await find(request);
+      if (latest === null || latest === 'unfinished') throw notFound('webhook');
+      const { token } = sent;
+      const submitted = { token, values: meant.values, files: kept.values.map(({ $file }) => $file) };
+      const isFirst = await start({ ...form, found: latest.found }, request, submitted);
+      return { kind: isFirst ? 'started' : 'ignored' };
     } catch (error) {
-      await discardKept(deps.files, workflow, kept, request.log);
       const refused = toApiError(error, request);
       if (refused.status === 500) throw error;
-      setHeaders(reply, refused);
-      return show(request, reply, refused.status, options, {
-        entered,
-        token,
-        page,
-        problem: problemOf(refused),
-      });
+      const { status, headers } = refused;
+      return { ...shown, status, headers, problem: problemOf(refused) };
     }
-    return sendThere(request, reply, options);
+  }
+
+  function secondsToWait({ options, workflow }: OpenForm, request: FastifyRequest): number | null {
+    const limit = options.submissions_per_minute;
+    const decision = perAddress.take(`${workflow.id} ${sourceOf(request.ip)}`, { limit });
+    return decision?.allowed === false ? decision.resetSeconds : null;
   }
 
   /** Stores the start before it returns. @returns false if the same submission came before */
@@ -195,37 +191,36 @@ function addForms(app: FastifyInstance, deps: AddressDeps, starter: Starter): vo
   }
 
   /** @throws ApiError for a body that no form sends */
-  async function readSubmission(
+  async function readBody(
     request: FastifyRequest,
     { config: settings }: AddressDeps,
-    { options }: OpenForm,
-    held: HeldFiles,
+    { take }: SubmittedFiles,
   ): Promise<JsonObject> {
-    const type = request.headers['content-type']?.split(';', 1)[0]?.trim().toLowerCase();
-    if (type !== 'application/x-www-form-urlencoded' && type !== 'multipart/form-data')
+    const type = typeOf(request.headers['content-type']);
+    if (!isForm(type) && !isMultipart(type))
       throw new ApiError('unsupported_media_type', message('api.body_type_or_form'));
-    const hasFiles = options.fields.some((field) => field.type === 'file');
-    const given = await readWebhookBody(
-      request,
-      'files',
-      settings,
-      hasFiles ? (file) => held.hold(file) : null,
-    );
+    const arriving = unreadBody(request);
+    const given =
+      arriving === null
+        ? await readWebhookBody(request, 'any', settings)
+        : await readArriving(request, arriving, take);
     request.rawBody = null;
     return isJsonObject(given) ? given : {};
   }
 }
 
-/** The text of an input that the form sends once; null if it didn't. */
-function oneOf(entered: Entered, name: string): string | null {
-  return entered.get(name)?.[0] ?? null;
-}
+/** What becomes of a submission: an execution, nothing at all, or a page of the form. */
+type Outcome =
+  | { readonly kind: 'started' }
+  | { readonly kind: 'ignored' }
+  | (Showing & {
+      readonly kind: 'shown';
+      readonly status: number;
+      readonly headers?: ApiError['headers'];
+    });
 
-function enteredOf(given: JsonObject): Entered {
-  const textsOf = (value: JsonValue): readonly string[] =>
-    (isJsonArray(value) ? value : [value]).filter((each) => typeof each === 'string');
-  return new Map(Object.entries(given).map(([name, value]) => [name, textsOf(value ?? null)]));
-}
+/** The page of a form, filled in; what is left out is that of a form that nobody has begun. */
+type Showing = Partial<ShownForm> & Pick<ShownForm, 'entered'>;
 
 /** What is filled in beforehand: by the author, or by whoever made the link. */
 function presetsOf({ fields }: FormOptions, request: FastifyRequest): Entered {
@@ -245,13 +240,7 @@ function show(
   reply: FastifyReply,
   status: number,
   options: FormOptions,
-  {
-    entered,
-    page = 0,
-    faults = [],
-    problem = null,
-    token = newToken(),
-  }: Partial<ShownForm> & Pick<ShownForm, 'entered'>,
+  { entered, page = 0, faults = [], problem = null, token = newToken() }: Showing,
 ): FastifyReply {
   const action = addressOf(request);
   const shown = { options, entered, page, faults, problem, token, action };

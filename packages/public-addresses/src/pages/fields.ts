@@ -35,10 +35,10 @@ export function renderField(field: FormField, around: Around): string {
 }
 
 /** More choices are a list that opens. */
-const MOST_RADIOS = 6;
+const MAX_RADIOS = 6;
 
 function isShort({ choices }: FormField): boolean {
-  return choices.length <= MOST_RADIOS;
+  return choices.length <= MAX_RADIOS;
 }
 
 function describedBy({ help }: FormField, { id, fault }: Around): string {

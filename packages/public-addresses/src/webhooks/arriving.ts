@@ -2,9 +2,9 @@ import { Readable } from 'node:stream';
 import type { JsonValue } from '@millrace/engine';
 import { fileName, mediaType } from '@millrace/files/names';
 import { isJsonType } from '@millrace/http/body';
-import { readParts } from '@millrace/http/parts';
-import { errorCodes, type FastifyInstance, type FastifyRequest } from 'fastify';
-import { isForm, isMultipart, type KeepFile, MAX_FILES, MAX_PARTS, toFields, typeOf } from './body.ts';
+import { type KeepPart, readParts } from '@millrace/http/parts';
+import { errorCodes, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import { isForm, isMultipart, PART_LIMITS, toFields, typeOf } from './body.ts';
 
 const TEXT = 'text/plain';
 
@@ -44,6 +44,11 @@ export function unreadBody({ body }: FastifyRequest): Readable | null {
   return body instanceof Readable && !body.destroyed ? body : null;
 }
 
+/** Ends the connection with the response if the body has been left unread: nobody will read the rest of it. */
+export function closeUnread(request: FastifyRequest, reply: FastifyReply): void {
+  if (unreadBody(request) !== null) reply.header('connection', 'close');
+}
+
 /** Keeps the bytes of a body that was left unread. @throws FastifyError for one that is too large or incomplete */
 export async function readRest(request: FastifyRequest): Promise<void> {
   const body = unreadBody(request);
@@ -77,7 +82,7 @@ async function collect({ headers, routeOptions }: FastifyRequest, body: Readable
 export async function readArriving(
   request: FastifyRequest,
   body: Readable,
-  keepFile: KeepFile,
+  keepFile: KeepPart<JsonValue>,
 ): Promise<JsonValue> {
   const { headers, routeOptions, bodyRoom } = request;
   // What isn't held takes no room, and nobody has to make room for it.
@@ -85,17 +90,18 @@ export async function readArriving(
   request.body = undefined;
   const contentType = headers['content-type'];
   if (isMultipart(typeOf(contentType))) {
-    const limits = { parts: MAX_PARTS, files: MAX_FILES, fieldBytes: routeOptions.bodyLimit ?? 0 };
+    const limits = { ...PART_LIMITS, fieldBytes: routeOptions.bodyLimit ?? 0 };
     return toFields(await readParts(body, headers, limits, keepFile));
   }
   const length = headers['content-length'];
   try {
-    return await keepFile({
+    const file = {
       name: fileName(undefined),
       type: mediaType(contentType),
       declaredBytes: length === undefined ? null : Number(length),
       source: body.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array>,
-    });
+    };
+    return await keepFile(file, '');
   } finally {
     body.resume();
   }

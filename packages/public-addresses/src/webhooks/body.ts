@@ -1,34 +1,21 @@
 import { isUtf8 } from 'node:buffer';
+import { Readable } from 'node:stream';
 import { type JsonValue, setOwn } from '@millrace/engine';
 import { ApiError } from '@millrace/errors/errors';
 import { fileName, mediaType } from '@millrace/files/names';
 import { isJsonType, readJsonBody, refuseOtherCharsets } from '@millrace/http/body';
-import type { ArrivingFile } from '@millrace/http/parts';
+import { type ArrivingFile, readParts } from '@millrace/http/parts';
 import { message } from '@millrace/messages';
 import type { WebhookOptions } from '@millrace/triggers';
-import { errorCodes, type FastifyInstance, type FastifyRequest } from 'fastify';
-
-/** Keeps the bytes of bodies of every type: only a webhook's settings say how to read them. */
-export function keepBodies(app: FastifyInstance): void {
-  app.removeAllContentTypeParsers();
-  app.addContentTypeParser('*', { parseAs: 'buffer' }, (request, bytes, done) => {
-    request.rawBody = bytes as Buffer;
-    done(null, undefined);
-  });
-}
+import { errorCodes, type FastifyRequest } from 'fastify';
 
 const FORM = 'application/x-www-form-urlencoded';
 const MULTIPART = 'multipart/form-data';
-/** Each takes memory beyond its bytes. */
-export const MAX_PARTS = 1_000;
 /** Of a form in one line, which is read at a stretch: a mebibyte of empty fields takes a third of a second. */
 const MAX_FIELDS = 10_000;
 
-/** Of one call: each is stored by statements of its own. */
-export const MAX_FILES = 20;
-
-/** Takes a file that comes with a call. @returns what stands for it in the call's data */
-export type KeepFile = (file: ArrivingFile) => Promise<JsonValue>;
+/** Each part takes memory beyond its bytes, and each file is stored by statements of its own. */
+export const PART_LIMITS = { parts: 1_000, files: 20 } as const;
 
 /** A media type without its parameters, in lower case. */
 export function typeOf(contentType: string | undefined): string | undefined {
@@ -52,7 +39,7 @@ export async function readWebhookBody(
   request: FastifyRequest,
   mode: WebhookOptions['body'],
   { limits }: { readonly limits: { readonly jsonDepth: number } },
-  keepFile: KeepFile | null = null,
+  keepFile: ((file: ArrivingFile) => Promise<JsonValue>) | null = null,
 ): Promise<JsonValue> {
   const bytes = request.rawBody ?? Buffer.alloc(0);
   const contentType = request.headers['content-type'];
@@ -63,7 +50,11 @@ export async function readWebhookBody(
     return orEmpty(readJsonBody(request, bytes, limits.jsonDepth));
   if (type === FORM) return parseForm(bytes);
   if (mode === 'json') throw new errorCodes.FST_ERR_CTP_INVALID_MEDIA_TYPE(contentType);
-  if (type === MULTIPART) return parseMultipart(bytes, contentType ?? '', keepFile);
+  if (type === MULTIPART) {
+    const { parts, files } = PART_LIMITS;
+    const limits = { parts, files: keepFile === null ? parts : files, fieldBytes: bytes.byteLength };
+    return toFields(await readParts(Readable.from([bytes]), request.headers, limits, keepFile ?? describe));
+  }
   if (keepFile === null) return readText(bytes, contentType);
   return keepFile(arrived({ name: fileName(undefined), type: mediaType(contentType) }, bytes));
 }
@@ -117,50 +108,10 @@ function unescapeBytes(bytes: Buffer): Buffer {
   return Buffer.from(plain, 'latin1');
 }
 
-/** The fields of a multipart form; of a file that isn't kept, what describes it. */
-async function parseMultipart(
-  bytes: Buffer,
-  contentType: string,
-  keepFile: KeepFile | null,
-): Promise<JsonValue> {
-  const form = await readForm(bytes, contentType);
-  const files = [...form.values()].filter((value) => typeof value !== 'string' && !isUnchosen(value));
-  if (keepFile !== null && files.length > MAX_FILES) {
-    throw new ApiError('invalid_body', message('api.too_many_files', { max: MAX_FILES }));
-  }
-  const fields: (readonly [string, JsonValue])[] = [];
-  for (const [name, value] of form) {
-    if (typeof value === 'string') fields.push([name, value]);
-    else if (keepFile === null) fields.push([name, about(value)]);
-    else fields.push([name, isUnchosen(value) ? null : await kept(value, keepFile)]);
-  }
-  return toFields(fields);
-}
-
-async function readForm(bytes: Buffer, contentType: string): Promise<FormData> {
-  const boundary = /;\s*boundary=(?:"([^"]{1,70})"|([^\s;"]{1,70}))/i.exec(contentType);
-  const mark = `--${boundary?.[1] ?? boundary?.[2] ?? ''}`;
-  if (boundary === null || hasMoreThan(bytes, mark, MAX_PARTS + 1))
-    throw new ApiError('invalid_body', message('api.multipart_invalid', { max: MAX_PARTS }));
-  try {
-    const headers = { 'content-type': contentType };
-    return await new Response(new Uint8Array(bytes), { headers }).formData();
-  } catch (cause) {
-    throw new ApiError('invalid_body', message('api.multipart_invalid', { max: MAX_PARTS }), { cause });
-  }
-}
-
-/** What browsers send for a field in which nobody chose a file. */
-function isUnchosen({ name, size }: File): boolean {
-  return name === '' && size === 0;
-}
-
-async function kept(file: File, keepFile: KeepFile): Promise<JsonValue> {
-  const bytes = new Uint8Array(await file.arrayBuffer());
-  return keepFile(arrived({ name: fileName(file.name), type: mediaType(file.type) }, bytes));
-}
-
-function about({ name, type, size }: File): JsonValue {
+/** Of a file that isn't kept: what describes it. */
+async function describe({ name, type, source }: ArrivingFile): Promise<JsonValue> {
+  let size = 0;
+  for await (const chunk of source) size += chunk.byteLength;
   return { name, type, size };
 }
 

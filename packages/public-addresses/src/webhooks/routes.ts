@@ -1,7 +1,9 @@
 import type { Queryable } from '@millrace/database/database';
-import type { CompileResult, FileValue, JsonObject, JsonValue, Plan } from '@millrace/engine';
+import type { CompileResult, JsonObject, JsonValue, Plan } from '@millrace/engine';
 import { ApiError, notFound } from '@millrace/errors/errors';
+import { createKeptFiles, type KeptFiles } from '@millrace/http/keep-files';
 import { startOrigin } from '@millrace/http/origin';
+import type { ArrivingFile } from '@millrace/http/parts';
 import { response } from '@millrace/http/responses';
 import { createWatcher } from '@millrace/http/watcher';
 import { message } from '@millrace/messages';
@@ -24,14 +26,20 @@ import {
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import type { AddressDeps } from '../deps.ts';
-import { keepOrLeaveBodies, readArriving, readRest, refuseUnread, unreadBody } from './arriving.ts';
+import {
+  closeUnread,
+  keepOrLeaveBodies,
+  readArriving,
+  readRest,
+  refuseUnread,
+  unreadBody,
+} from './arriving.ts';
 import { readWebhookBody } from './body.ts';
 import { type Reached, respondingNodes, waitForResponse } from './by-node.ts';
 import { capture } from './capture.ts';
 import { sendChallenge } from './challenge.ts';
 import { eventOf, type StartedCall, startEvent } from './deliver.ts';
 import { checkAddress, checkCall, createGuards, type Guard, type Reachable } from './guard.ts';
-import { discardKept, keeperOf } from './keep-files.ts';
 import { readPatiently } from './patient.ts';
 import { respondFromNode, respondWithResult } from './respond.ts';
 import { WaitingCallers } from './waiting-callers.ts';
@@ -121,8 +129,7 @@ function addReceive(app: FastifyInstance, deps: AddressDeps, starter: Starter): 
     try {
       return await take(request, reply);
     } catch (error) {
-      // Nobody will read the rest of it.
-      if (unreadBody(request) !== null) reply.header('connection', 'close');
+      closeUnread(request, reply);
       throw error;
     }
   }
@@ -152,11 +159,10 @@ function addReceive(app: FastifyInstance, deps: AddressDeps, starter: Starter): 
     if (guard.body !== 'files' || (guard.signature !== null && readsBody(guard.signature.preset)))
       await readRest(request);
     await checkCall(guard, request, workflow, found.now, check);
-    const kept: FileValue[] = [];
-    const giveUp = () => discardKept(deps.files, workflow, kept, request.log);
+    const kept = createKeptFiles(deps.files, workflow.organisationId, request.log);
     try {
       const arriving = unreadBody(request);
-      const data = await readData(request, guard, workflow, body, kept);
+      const data = await readData(request, guard, body, kept);
       // A file may take minutes, in which the workflow may have been archived or paused.
       const latest =
         arriving === null ? found : await starter.lookUpAddress({ hash, trigger: WEBHOOK_TRIGGER });
@@ -164,25 +170,25 @@ function addReceive(app: FastifyInstance, deps: AddressDeps, starter: Starter): 
       request.rawBody = null;
       const proven = challenge === null ? null : answerProven(challenge, data);
       if (proven !== null) {
-        await giveUp();
+        await kept.giveUp();
         return await sendChallenge(reply, proven, guard, open);
       }
       if (latest.isPaused) throw organisationPaused();
       const order = orderOf(latest, workflow, compiled, guard.nodeId, request, {
         data,
-        files: kept.map(({ $file }) => $file),
+        files: kept.values.map(({ $file }) => $file),
         request: keptRequest(guard, received, params, provingNames(guard.signature)),
       });
       const run = async () => {
         const started = await start(request, guard, order, latest.isListening);
-        if (!started.isFirst) await giveUp();
+        if (!started.isFirst) await kept.giveUp();
         return started;
       };
       const nodeIds = respondersOf(guard, compiled);
       if (compiled.kind === 'invalid' || nodeIds === 'nobody') return sendReceipt(reply, await run());
       return await respondFromWorkflow(request, reply, { guard, order, plan: compiled.plan, nodeIds, run });
     } catch (error) {
-      await giveUp();
+      await kept.giveUp();
       throw error;
     }
   }
@@ -196,12 +202,11 @@ function addReceive(app: FastifyInstance, deps: AddressDeps, starter: Starter): 
   async function readData(
     request: FastifyRequest,
     guard: Guard,
-    workflow: StartableWorkflow,
     early: Settled,
-    kept: FileValue[],
+    kept: KeptFiles,
   ): Promise<JsonValue> {
     if (guard.body === 'json' && 'value' in early) return early.value;
-    const keepFile = guard.body === 'files' ? keeperOf(deps.files, workflow, kept) : null;
+    const keepFile = guard.body === 'files' ? (file: ArrivingFile) => kept.keep(file) : null;
     const arriving = unreadBody(request);
     if (arriving !== null && keepFile !== null) return readArriving(request, arriving, keepFile);
     return readWebhookBody(request, guard.body, deps.config, keepFile);

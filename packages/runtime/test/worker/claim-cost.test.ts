@@ -13,7 +13,7 @@ import type { ClaimShares } from '../../src/share-statements.ts';
 
 const ROWS = 20_000;
 /** For claiming ten executions: each is read, locked, written and added to its indexes. */
-const MOST_BUFFERS = 600;
+const MAX_BUFFERS = 600;
 
 /** The names of the statements that claim. */
 const CLAIM = 'claim_executions';
@@ -105,7 +105,7 @@ const buffersOfClaim = (shares: Partial<ClaimShares> = {}) =>
   buffersOf((tx) => claimExecutions(tx, workerId, 10, 3, { ...ALL_SLOTS, ...shares }, ROOM_FOR_ALL));
 
 test('a claim costs in proportion to what it takes, not to what waits', async () => {
-  expect(await buffersOfClaim()).toBeLessThan(MOST_BUFFERS);
+  expect(await buffersOfClaim()).toBeLessThan(MAX_BUFFERS);
 });
 
 /** How often a statement was planned for what is kept, and for values of its own, in ten claims of ten executions each. */
@@ -151,15 +151,15 @@ test('a claim costs no more with a thousand other organisations in the queue', a
      SELECT organisation_id, id, 1, 'queued', 'api', 'sample', false, '{}' FROM w`,
   );
   await db.query('VACUUM ANALYZE executions');
-  expect(await buffersOfClaim()).toBeLessThan(MOST_BUFFERS);
+  expect(await buffersOfClaim()).toBeLessThan(MAX_BUFFERS);
 });
 
 test('a claim costs no more with a backlog of every priority, also when it takes the oldest', async () => {
   const { db } = database;
   await db.query("UPDATE executions SET priority = id % 3 WHERE status = 'queued'");
   await db.query('VACUUM ANALYZE executions');
-  expect(await buffersOfClaim()).toBeLessThan(MOST_BUFFERS);
-  expect(await buffersOfClaim({ isTurnOfOldest: true })).toBeLessThan(MOST_BUFFERS);
+  expect(await buffersOfClaim()).toBeLessThan(MAX_BUFFERS);
+  expect(await buffersOfClaim({ isTurnOfOldest: true })).toBeLessThan(MAX_BUFFERS);
 });
 
 test('a claim that finds nothing costs almost nothing', async () => {
@@ -192,7 +192,7 @@ test('held starts cost claims nothing, and a release costs what it releases', as
   expect(await buffersOf(lookForWork)).toBeLessThan(50);
   const release = (tx: Queryable) =>
     releaseHeldStarts({ ...tx, transaction: (work) => work(tx) } as Database);
-  expect(await buffersOf(release)).toBeLessThan(MOST_BUFFERS);
+  expect(await buffersOf(release)).toBeLessThan(MAX_BUFFERS);
 });
 
 test('a limit costs in proportion to what may run, not to what waits behind it', async () => {
@@ -212,7 +212,7 @@ test('a limit costs in proportion to what may run, not to what waits behind it',
     claimed = (await claimLimited(tx, workerId, 10, 3, ALL_SLOTS, ROOM_FOR_ALL)).length;
   });
   expect(claimed).toBe(5);
-  expect(buffers).toBeLessThan(MOST_BUFFERS);
+  expect(buffers).toBeLessThan(MAX_BUFFERS);
   expect(await buffersOf(lookForWork)).toBeLessThan(50);
   // Limited executions don't get in the way of the others.
   expect(await buffersOfClaim()).toBeLessThan(50);
@@ -240,7 +240,7 @@ test('a limit by key costs in proportion to what may run, not to the number of k
     claimed = (await claimLimited(tx, workerId, 10, 3, ALL_SLOTS, ROOM_FOR_ALL)).length;
   });
   expect(claimed).toBe(10);
-  expect(buffers).toBeLessThan(3 * MOST_BUFFERS);
+  expect(buffers).toBeLessThan(3 * MAX_BUFFERS);
   expect(await buffersOf(lookForWork)).toBeLessThan(50);
   const claim = (tx: Queryable) => claimLimited(tx, workerId, 10, 3, ALL_SLOTS, ROOM_FOR_ALL);
   expect(await plansOf('hold_limited_workflows', claim)).toEqual(KEPT);

@@ -92,7 +92,7 @@ export interface WorkingOverrides extends TestOverrides {
 /** Nodes take no time unless the test specifies it, so short intervals keep the tests quick. No lease ends because the machine is busy. */
 const QUICK = { leaseMs: 60_000, heartbeatMs: 500, pollMs: 100, shutdownGraceMs: 1_000 };
 /** A request waits for at most 30 seconds; a busy machine may need several. */
-const MOST_WAITS = 6;
+const MAX_WAITS = 6;
 
 export async function startWorkingService(overrides: WorkingOverrides = {}): Promise<WorkingService> {
   const behaviours: WorkingService['behaviours'] = new Map();
@@ -155,7 +155,7 @@ export async function startWorkingService(overrides: WorkingOverrides = {}): Pro
     },
     async finished(executionId) {
       let text = '';
-      for (let wait = 0; wait < MOST_WAITS; wait += 1) {
+      for (let wait = 0; wait < MAX_WAITS; wait += 1) {
         const answer = await service.api('GET', `/executions/${executionId}?wait=30`, { key });
         const body = answer.json as unknown as ExecutionBody;
         if (answer.status === 200 && body.completed_at !== null) return body;

@@ -145,12 +145,17 @@ function readFiles(field: FormField, given: JsonValue): Read {
   }
   const files = chosen.filter(isFileValue);
   if (files.length < chosen.length) return { fault: message('form.no_file') };
-  const most = field.multiple ? MAX_FILES_OF_FIELD : 1;
+  const most = filesOf(field);
   if (files.length > most) return { fault: message('form.too_many_files', { max: most }) };
   const unfit = files.find((file) => !isAccepted(field.accept, file));
   if (unfit !== undefined)
     return { fault: message('form.wrong_file', { name: unfit.name, accept: field.accept }) };
   return { value: (field.multiple ? files : (files[0] ?? null)) as JsonValue };
+}
+
+/** How many files a field takes. */
+export function filesOf({ multiple }: Pick<FormField, 'multiple'>): number {
+  return multiple ? MAX_FILES_OF_FIELD : 1;
 }
 
 function isFileValue(value: JsonValue): value is FileValue {

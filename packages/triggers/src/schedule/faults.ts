@@ -64,7 +64,7 @@ function timingFaults(definition: ScheduleDefinition): ConfigFault[] {
 
 /** Shortest intervals by schedule, the one asked for longest ago first. */
 const known = new Map<string, number | null>();
-const MOST_KNOWN = 200;
+const MAX_KNOWN = 200;
 
 /**
  * The shortest interval between two of the examined fires; null when there are none. It is remembered, because a schedule is examined each
@@ -74,7 +74,7 @@ function shortestGapMs({ schedule, timezone }: FireTiming): number | null {
   const key = JSON.stringify([schedule, timezone]);
   const gap = known.get(key);
   const gapMs = gap === undefined ? examinedGapMs({ schedule, timezone }) : gap;
-  remember(known, key, gapMs, MOST_KNOWN);
+  remember(known, key, gapMs, MAX_KNOWN);
   return gapMs;
 }
 

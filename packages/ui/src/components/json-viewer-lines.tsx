@@ -2,7 +2,7 @@ import { type ReactNode, type Ref, type RefObject, useImperativeHandle } from 'r
 import type { JsonRow } from './json-viewer-rows.ts';
 
 /** With more lines, only those in sight are in the page. */
-export const MOST_LINES = 200;
+export const MAX_LINES = 200;
 
 export interface JsonLines {
   /** @returns whether the line is there */
@@ -26,7 +26,7 @@ export interface JsonLinesProps {
 /** The lines of a value that has few: all of them. */
 export function AllLines({ rows, frame, line, ref }: JsonLinesProps) {
   useImperativeHandle(ref, () => ({ scrollTo: (index) => scrollWithin(frame.current, index) }), [frame]);
-  return rows.slice(0, MOST_LINES).map((row, index) => line(row, index, null));
+  return rows.slice(0, MAX_LINES).map((row, index) => line(row, index, null));
 }
 
 /** As little as is needed to show the line; the page around it stays where it is. */

@@ -7,7 +7,7 @@ import { IconButton } from './icon-button.tsx';
 import classes from './json-viewer.module.css';
 import { CopyMade } from './json-viewer-copy.tsx';
 import { JsonLine } from './json-viewer-line.tsx';
-import { AllLines, type JsonLines, type JsonLinesProps, MOST_LINES } from './json-viewer-lines.tsx';
+import { AllLines, type JsonLines, type JsonLinesProps, MAX_LINES } from './json-viewer-lines.tsx';
 import {
   type JsonPath,
   type JsonRow,
@@ -125,7 +125,7 @@ export function JsonViewer({
     setActive(0);
     setIsCut(false);
   };
-  const Lines = rows.length > MOST_LINES ? LinesInSight : AllLines;
+  const Lines = rows.length > MAX_LINES ? LinesInSight : AllLines;
   const hasTools =
     rows.length >= SEARCH_FROM ||
     rows.some(({ value: each, size, isOpen }) =>

@@ -77,11 +77,11 @@ function distanceOfWord(word: string, { name, others, type, description }: Norma
 }
 
 /** Shorter words are too similar to each other. */
-const SHORTEST_SLIP = 4;
+const MIN_SLIP = 4;
 
 /** Whether one letter is missing, superfluous, wrong, or swapped with the next. */
 function isSlip(typed: string, word: string): boolean {
-  if (typed.length < SHORTEST_SLIP || Math.abs(typed.length - word.length) > 1) return false;
+  if (typed.length < MIN_SLIP || Math.abs(typed.length - word.length) > 1) return false;
   let same = 0;
   while (same < typed.length && typed[same] === word[same]) same += 1;
   const [rest, wanted] = [typed.slice(same), word.slice(same)];

@@ -14,7 +14,7 @@ export interface BorrowOptions extends ContextOptions {
 }
 
 /** Ends a hang; on a slow machine the awaited result may only be late. */
-const MOST_PATIENCE_MS = 90_000;
+const MAX_PATIENCE_MS = 90_000;
 /** Cleaning either takes almost no time or never finishes. */
 const CLEANING_MS = 10_000;
 /** The events that tests listen to. */
@@ -54,7 +54,7 @@ export class BrowserPages {
     const context = await this.#browser.newContext(look);
     await context.addInitScript(reportViolations);
     const page = await context.newPage();
-    page.setDefaultTimeout(MOST_PATIENCE_MS);
+    page.setDefaultTimeout(MAX_PATIENCE_MS);
     return { page, context };
   }
 }

@@ -103,14 +103,14 @@ export interface KeyboardHand {
 }
 
 /** More Tab stops than any page has: the target is unreachable. */
-const MOST_STOPS = 150;
+const MAX_STOPS = 150;
 
 export function keyboardOf(page: Page): KeyboardHand {
   /** Looking the target up takes longer than a key press, so that happens again only if it was replaced. */
   async function walk(target: Locator, key: string): Promise<void> {
     await target.waitFor();
     let element = await target.elementHandle();
-    for (let stops = 0; stops < MOST_STOPS; stops += 1) {
+    for (let stops = 0; stops < MAX_STOPS; stops += 1) {
       const state = await element?.evaluate((here) => ({
         isThere: here.isConnected,
         hasFocus: here === document.activeElement,

@@ -71,7 +71,7 @@ function BulkDialog({
 }
 
 /** Names listed per reason. */
-const MOST_NAMES = 10;
+const MAX_NAMES = 10;
 
 function Refused({ refusals }: { refusals: Refusals }) {
   const { t } = useTranslation();
@@ -80,9 +80,8 @@ function Refused({ refusals }: { refusals: Refusals }) {
       {[...refusals].map(([reason, names]) => (
         <Alert key={reason} color="yellow" variant="light" title={reason}>
           <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
-            {names.slice(0, MOST_NAMES).join(t('common.listSeparator'))}
-            {names.length > MOST_NAMES &&
-              ` ${t('workflows.importMore', { count: names.length - MOST_NAMES })}`}
+            {names.slice(0, MAX_NAMES).join(t('common.listSeparator'))}
+            {names.length > MAX_NAMES && ` ${t('workflows.importMore', { count: names.length - MAX_NAMES })}`}
           </Text>
         </Alert>
       ))}

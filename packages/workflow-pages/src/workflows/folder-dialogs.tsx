@@ -11,7 +11,7 @@ import { useTranslation } from 'react-i18next';
 import { useFolderTree } from './folders.ts';
 
 const FOLDERS = 'GET /orgs/:org/folders';
-const LONGEST_NAME = 100;
+const MAX_NAME_LENGTH = 100;
 
 /** Creates a folder, or changes its name and place. */
 export function FolderDialog({
@@ -57,7 +57,7 @@ export function FolderDialog({
         label={t('workflows.name')}
         data-autofocus
         value={name}
-        maxLength={LONGEST_NAME}
+        maxLength={MAX_NAME_LENGTH}
         onChange={({ currentTarget }) => setName(currentTarget.value)}
       />
       <Select

@@ -16,7 +16,7 @@ import { FaultAlert, ImportReport, Preview } from './import-report.tsx';
 import {
   type CheckedWorkflow,
   type Given,
-  MOST_WORKFLOWS,
+  MAX_WORKFLOWS,
   NOTHING_GIVEN,
   readFiles,
   type Source,
@@ -115,7 +115,7 @@ export function ImportDialog({ onClose }: { onClose: () => void }) {
         </Stack>
       </DropZone>
       {leftOut > 0 && (
-        <FaultAlert>{t('workflows.importTooMany', { max: MOST_WORKFLOWS, count: leftOut })}</FaultAlert>
+        <FaultAlert>{t('workflows.importTooMany', { max: MAX_WORKFLOWS, count: leftOut })}</FaultAlert>
       )}
       {only !== null && (
         <TextInput

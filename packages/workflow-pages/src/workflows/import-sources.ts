@@ -10,9 +10,9 @@ import { type Import, type ImportFault, type NewWorkflow, readImports, readText 
 /** Files this many times larger than the service's limit aren't even read: no indentation accounts for that. */
 const MAX_WHITE_SPACE_RATIO = 4;
 /** More are for the command line: the page has all of them in memory. */
-export const MOST_WORKFLOWS = 50;
+export const MAX_WORKFLOWS = 50;
 /** What is read at once, in workflows of the largest size. */
-const MOST_TOGETHER = 20;
+const MAX_CONCURRENT = 20;
 const TYPING_PAUSE_MS = 300;
 
 type Refusal = ImportFault | { readonly kind: 'tooLarge' | 'notText' | 'tooMuch' };
@@ -42,7 +42,7 @@ export async function readFiles(files: readonly File[], limit: number): Promise<
     bytes += file.size;
     if (file.size > limit * MAX_WHITE_SPACE_RATIO) {
       texts.push({ fileName, text: { fault: { kind: 'tooLarge' } } });
-    } else if (bytes > limit * MOST_TOGETHER) {
+    } else if (bytes > limit * MAX_CONCURRENT) {
       texts.push({ fileName, text: { fault: { kind: 'tooMuch' } } });
     } else {
       const text = readText(await file.arrayBuffer());
@@ -103,7 +103,7 @@ export function useSources(
     () => given.texts.flatMap((text, at) => sourcesIn(given.id, at, text, limit)),
     [given, limit],
   );
-  const shown = all.slice(0, MOST_WORKFLOWS);
+  const shown = all.slice(0, MAX_WORKFLOWS);
   const results = useQueries({
     queries: shown.map((source) => ({
       queryKey: ['import', org, source.key],

@@ -17,7 +17,7 @@ import type { AppDeps } from '../../app-deps.ts';
 import { createReadPage } from '../http/list.ts';
 import { type AdminCall, adminRoute } from '../http/route.ts';
 
-const MOST_REMINDERS = 100;
+const MAX_REMINDERS = 100;
 
 /** API keys: org admins issue, rotate, revoke and unlock them. */
 export function apiKeyRoutes(app: FastifyInstance, deps: AppDeps): void {
@@ -42,7 +42,7 @@ function addLists(app: FastifyInstance, deps: AppDeps): void {
   });
 
   adminRoute(app, deps, 'GET /orgs/:org/key-reminders', async ({ organisation: { id } }) => {
-    const rows = await db.forOrganisation(id, (tx) => listDueKeys(tx, id, MOST_REMINDERS));
+    const rows = await db.forOrganisation(id, (tx) => listDueKeys(tx, id, MAX_REMINDERS));
     return { items: rows.map((row) => ({ ...row, created_at: row.created_at.toISOString() })) };
   });
 }

@@ -17,7 +17,7 @@ const BASE = `${ADMIN_BASE}/single-sign-on`;
 const COOKIE_FORM = /^[A-Za-z0-9_-]{1,2000}$/;
 /** Time allowed for signing in at the provider. */
 const JOURNEY_SECONDS = 15 * 60;
-const LONGEST_PATH = 500;
+const MAX_PATH_LENGTH = 500;
 
 /** Passed to the sign-in page in its query. */
 type Problem = Refusal | 'unavailable' | 'refused' | 'stale' | 'failed';
@@ -106,6 +106,6 @@ function readPending(cookie: string | null): PendingSignIn | null {
 
 /** A path on this site; `/` for everything else, which prevents open redirects. */
 function localPath(text: unknown): string {
-  const isPath = typeof text === 'string' && /^\/[^\\\s]*$/.test(text) && text.length <= LONGEST_PATH;
+  const isPath = typeof text === 'string' && /^\/[^\\\s]*$/.test(text) && text.length <= MAX_PATH_LENGTH;
   return isPath ? text : '/';
 }

@@ -20,7 +20,7 @@ import { adminRoute } from '../http/route.ts';
 const DEFAULT_HOURS = 6;
 /** Points of a chart; screens don't have more columns. */
 const MAX_POINTS = 720;
-const MOST_WORKERS = 200;
+const MAX_WORKERS = 200;
 /** An execution queued for longer than this is waiting for a free worker. */
 const SLOW_QUEUE_MS = 60_000;
 /** Samples are written every minute. */
@@ -36,7 +36,7 @@ export function systemRoutes(app: FastifyInstance, deps: AppDeps): void {
     const roundTripMs = performance.now() - startedAt;
     const [queue, workers] = await Promise.all([
       readQueue(db),
-      listWorkers(db, config.worker.leaseMs, MOST_WORKERS),
+      listWorkers(db, config.worker.leaseMs, MAX_WORKERS),
     ]);
     return presentSystem(server, roundTripMs, queue, workers);
   });

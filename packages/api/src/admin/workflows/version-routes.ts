@@ -1,6 +1,6 @@
 import { type JsonObject, type JsonValue, parseJson } from '@millrace/engine';
 import { notFound } from '@millrace/errors/errors';
-import { LARGEST_VERSION, pathId, pathVersion } from '@millrace/http/ids';
+import { MAX_VERSION, pathId, pathVersion } from '@millrace/http/ids';
 import { typesForNewFlow } from '@millrace/own-connectors/types';
 import { deleteDraft } from '@millrace/service/drafts/store';
 import { findFolderPath } from '@millrace/service/folders/store';
@@ -62,7 +62,7 @@ function addHistory(app: FastifyInstance, deps: AppDeps): void {
       return readPage(call, {
         filters: { pinned: String(onlyPinned) },
         read: async (belowId, count) => {
-          const below = belowId ?? LARGEST_VERSION;
+          const below = belowId ?? MAX_VERSION;
           const rows = await listVersionItems(tx, organisation.id, id, { onlyPinned, below, count });
           return rows.map((row) => ({ ...row, id: row.version }));
         },

@@ -1,7 +1,7 @@
 import { notFound } from '@millrace/errors/errors';
 import { principalOf } from '@millrace/http/context';
 import { checkIfMatch, entityTag } from '@millrace/http/etag';
-import { LARGEST_VERSION, pathId, pathVersion } from '@millrace/http/ids';
+import { MAX_VERSION, pathId, pathVersion } from '@millrace/http/ids';
 import { recordedByKey } from '@millrace/http/origin';
 import { createCursors, toPage } from '@millrace/http/pagination';
 import { HEADERS, response } from '@millrace/http/responses';
@@ -44,7 +44,7 @@ function addList(app: FastifyInstance, { db }: AppDeps): void {
     const { cursor, limit = 20 } = request.query;
     const id = pathId(request.params.id, 'workflow');
     const binding = { organisationId, endpoint: `GET /api/v1/workflows/${id}/versions`, filters: {} };
-    const below = cursor === undefined ? LARGEST_VERSION : await cursors.decode(cursor, binding);
+    const below = cursor === undefined ? MAX_VERSION : await cursors.decode(cursor, binding);
     const rows = await db.forOrganisation(organisationId, (tx) =>
       listVersions(tx, organisationId, id, below, limit + 1),
     );

@@ -32,7 +32,7 @@ const SCHEMES = ['light', 'dark', 'auto'] as const;
 const NOTHING: readonly Command[] = [];
 
 /** Of each group. Whoever looks for something else types more of it. */
-const MOST_OF_GROUP = 20;
+const MAX_PER_GROUP = 20;
 
 interface FoundCommands {
   readonly commands: readonly Command[];
@@ -76,7 +76,7 @@ function firstOfGroups(commands: readonly Command[]): readonly Command[] {
   return commands.filter(({ group }) => {
     const count = (counts.get(group) ?? 0) + 1;
     counts.set(group, count);
-    return count <= MOST_OF_GROUP;
+    return count <= MAX_PER_GROUP;
   });
 }
 
@@ -246,7 +246,7 @@ function useDocumentationCommands(search: string): {
 }
 
 const TYPING_PAUSE_MS = 200;
-const MOST_FOUND = 8;
+const MAX_FOUND = 8;
 const NUMBER = /^#?([1-9]\d{0,14})$/;
 
 /** Workflows that the service finds, and the execution or workflow of a number. */
@@ -259,7 +259,7 @@ function useFoundCommands(search: string) {
   const list = useQuery({
     ...endpointQuery('GET /orgs/:org/workflows', {
       params: { org },
-      query: { search: text, limit: MOST_FOUND, sort: 'last_run' },
+      query: { search: text, limit: MAX_FOUND, sort: 'last_run' },
     }),
     enabled: text !== '',
     placeholderData: keepPreviousData,

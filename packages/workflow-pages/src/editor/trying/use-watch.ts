@@ -26,7 +26,7 @@ interface Watching {
 }
 
 /** Of one look at what was missed. */
-const MOST_MISSED = 5;
+const MAX_MISSED = 5;
 
 /** Follows executions of the workflow that begin from now on, on request. */
 export function useWatch(
@@ -52,7 +52,7 @@ export function useWatch(
     {
       changed: ({ items }) => take(items),
       missed: () => {
-        const query = { workflow_id: workflowId, limit: MOST_MISSED };
+        const query = { workflow_id: workflowId, limit: MAX_MISSED };
         call('GET /orgs/:org/executions', { params: { org }, query })
           .then(({ items }) => take(items))
           .catch((error: unknown) => noteFailure(queryClient, error));

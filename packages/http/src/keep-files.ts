@@ -1,0 +1,36 @@
+import type { FileValue } from '@millrace/engine';
+import type { Files } from '@millrace/files/files';
+import type { FastifyBaseLogger } from 'fastify';
+import { toApiFileError } from './file-errors.ts';
+import type { ArrivingFile } from './parts.ts';
+
+/** The files of a request, stored before it is known whether it will be accepted. */
+export interface KeptFiles {
+  readonly values: readonly FileValue[];
+  /**
+   * @param maxBytes if that is less than the settings allow
+   * @throws ApiError
+   */
+  keep(file: ArrivingFile, maxBytes?: number): Promise<FileValue>;
+  /** Deletes them, unless an execution uses them; what fails is left to the sweep. */
+  giveUp(): Promise<void>;
+}
+
+export function createKeptFiles(files: Files, organisationId: number, log: FastifyBaseLogger): KeptFiles {
+  const values: FileValue[] = [];
+  return {
+    values,
+    async keep({ source, ...file }, maxBytes = Number.POSITIVE_INFINITY) {
+      const saving = files.save({ ...file, organisationId, executionId: null, maxBytes }, source);
+      const value = await saving.catch((error: unknown) => Promise.reject(toApiFileError(error)));
+      values.push(value);
+      return value;
+    },
+    async giveUp() {
+      const ids = values.map(({ $file }) => $file);
+      await files.discard(organisationId, ids).catch((error: unknown) => {
+        log.warn({ err: error }, 'could not delete the files of a request');
+      });
+    },
+  };
+}
