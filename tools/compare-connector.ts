@@ -7,8 +7,15 @@ import {
   listPaths,
   parseTemplates,
 } from '@millrace/engine';
-import type { Connector, Operation } from '../packages/connectors/src/format.ts';
+import type {
+  Connector,
+  ConnectorTrigger,
+  Exchange,
+  Operation,
+  PollExchange,
+} from '../packages/connectors/src/format.ts';
 import {
+  type DescribedMembers,
   type DescribedOperation,
   type DescribedSchema,
   listOf,
@@ -18,11 +25,53 @@ import {
 
 /** Where a connector says something else than the service. */
 export interface Difference {
-  /** The operation. */
+  /** The operation, or `trigger` and the trigger. */
   readonly operation: string;
   /** A JSON Pointer into it. */
   readonly at: string;
   readonly message: string;
+}
+
+/** A request of a connector, and what is read from its response. */
+export interface ComparedRequest extends Pick<Operation, 'settings' | 'request' | 'pagination' | 'key'> {
+  readonly id: string;
+  readonly output?: JsonValue;
+  /** Templates that read an item of the list, and where the list is. */
+  readonly item?: { readonly list: string; readonly reads: JsonValue };
+  /** Recorded responses. */
+  readonly answers: readonly { readonly at: string; readonly body: JsonObject }[];
+}
+
+/** What a connector asks a service. */
+export function requestsOf({ operations, triggers = [] }: Connector): readonly ComparedRequest[] {
+  return [
+    ...operations.map((operation) => ({ ...operation, answers: answersOf(operation.exchanges) })),
+    ...triggers.flatMap(requestsOfTrigger),
+  ];
+}
+
+function requestsOfTrigger(trigger: ConnectorTrigger): ComparedRequest[] {
+  const { id, settings, request, items, more, pagination, cursor, when, id_of, data, detail, exchanges } =
+    trigger;
+  const list = items ?? pagination?.items ?? '';
+  const listed: ComparedRequest = {
+    id: `trigger ${id}`,
+    ...{ settings, request },
+    ...(pagination === undefined ? {} : { pagination }),
+    output: [items ?? '', more ?? ''],
+    item: { list, reads: [when ?? '', id_of, data ?? null, cursor?.item_time ?? ''] },
+    answers: detail === undefined ? answersOf(exchanges) : [],
+  };
+  if (detail === undefined) return [listed];
+  return [listed, { id: `${listed.id}/detail`, settings, ...detail, answers: [] }];
+}
+
+function answersOf(exchanges: readonly (Exchange | PollExchange)[]): ComparedRequest['answers'] {
+  return exchanges.flatMap(({ steps }, index) =>
+    steps.flatMap(({ response: { status, body = null } }) =>
+      status < 300 && isJsonObject(body) ? [{ at: `/exchanges/${index}`, body }] : [],
+    ),
+  );
 }
 
 const BODY_TYPES: { readonly [type: string]: RegExp } = {
@@ -31,55 +80,32 @@ const BODY_TYPES: { readonly [type: string]: RegExp } = {
   multipart: /multipart/,
 };
 
-/** Compares the operations that a description has with it. */
+/** Compares the requests that a description has with it. */
 export function compareConnector(
   connector: Connector,
   description: ServiceDescription,
 ): { readonly compared: readonly string[]; readonly differences: readonly Difference[] } {
-  const pairs = connector.operations.flatMap((operation): [Operation, DescribedOperation][] => {
-    const described = findDescribed(connector, operation, description.operations);
-    return described === undefined ? [] : [[operation, described]];
+  const before = new URL(connector.base_url.replace(/\{\{.*?\}\}/g, 'x')).pathname.replace(/\/$/, '');
+  const pairs = requestsOf(connector).flatMap((asked): [ComparedRequest, DescribedOperation][] => {
+    const { request } = asked;
+    const described = description.find({ ...request, path: before + request.path });
+    return described === undefined ? [] : [[asked, described]];
   });
   return {
     compared: pairs.map(([{ id }]) => id),
-    differences: pairs.flatMap(([operation, described]) =>
-      compareOperation(operation, described, description),
-    ),
+    differences: pairs.flatMap(([asked, described]) => compareRequest(asked, described, description)),
   };
 }
 
-/** The described operation of the same method and path. */
-export function findDescribed(
-  { base_url: base }: Pick<Connector, 'base_url'>,
-  { request: { method, path } }: Pick<Operation, 'request'>,
-  operations: readonly DescribedOperation[],
-): DescribedOperation | undefined {
-  const before = new URL(base.replace(/\{\{.*?\}\}/g, 'x')).pathname.replace(/\/$/, '');
-  const wanted = shapeOf(before + path);
-  const same = operations.filter((each) => each.method === method);
-  const exact = same.find((each) => shapeOf(each.path) === wanted);
-  if (exact !== undefined) return exact;
-  // One of the two may name what the other leaves open, such as `me` for an account.
-  const [ours, theirs] = [patternOf(wanted), same.map((each) => patternOf(shapeOf(each.path)))];
-  return same.find((each, index) => ours.test(each.path) || theirs[index]?.test(wanted) === true);
-}
-
-function patternOf(shape: string): RegExp {
-  return new RegExp(`^${shape.replace(/[.*+?^$()|[\]\\]/g, '\\$&').replaceAll('{}', '[^/]+')}$`);
-}
-
-function shapeOf(path: string): string {
-  return path.replace(/\{\{.*?\}\}|\{[^}]*\}/g, '{}');
-}
-
-function compareOperation(
-  operation: Operation,
+function compareRequest(
+  asked: ComparedRequest,
   described: DescribedOperation,
   description: ServiceDescription,
 ): Difference[] {
-  const { id, request, settings, pagination, key } = operation;
+  const { id, request, settings, pagination, key } = asked;
   const found: Difference[] = [];
   const add: Add = (at, message) => void found.push({ operation: id, at, message });
+  for (const fault of described.faults ?? []) add('/request', fault);
   if (described.isDeprecated) add('/request', 'is deprecated by the service.');
   const paged = [pagination?.size, pagination?.into].flatMap((place) => (place === undefined ? [] : [place]));
   const inQuery: JsonObject = {
@@ -97,7 +123,7 @@ function compareOperation(
       add('/request/query', `lacks ${name}, which the service requires.`);
   }
   compareBody(
-    operation,
+    asked,
     described,
     paged.filter((each) => each.in === 'body').map(({ name }) => name),
     {
@@ -107,7 +133,7 @@ function compareOperation(
     },
   );
   if (key?.in === 'body' && !described.body) add('/key', 'goes into a body that the service does not take.');
-  compareReading(operation, described, description, add);
+  compareReading(asked, described, description, add);
   return found;
 }
 
@@ -126,7 +152,7 @@ function bare(name: string): string {
 }
 
 function compareBody(
-  { request, key }: Operation,
+  { request, key }: ComparedRequest,
   described: DescribedOperation,
   paged: readonly string[],
   comparison: Comparison,
@@ -147,33 +173,64 @@ function compareBody(
   compareValue(whole, described.body.schema, '/request/body', comparison);
 }
 
-function compareValue(
-  value: JsonValue,
-  given: DescribedSchema,
-  at: string,
-  { settings, description, add }: Comparison,
-): void {
+function compareValue(value: JsonValue, given: DescribedSchema, at: string, comparison: Comparison): void {
+  const { settings, description, add } = comparison;
   const schema = description.resolve(given ?? undefined);
   if (schema === null) return;
-  if (isJsonArray(value)) {
-    for (const [index, item] of value.entries())
-      compareValue(item, objectOf(schema.items), `${at}/${index}`, { settings, description, add });
-  } else if (typeof value === 'object' && value !== null && isJsonObject(value)) {
-    const { properties, required, isOpen } = description.membersOf(schema);
-    for (const [name, member] of Object.entries(value)) {
-      const known = properties.get(name);
-      const where = joinPointer(at, name);
-      if (known !== undefined) compareValue(member, known, where, { settings, description, add });
-      else if (!isOpen) add(where, 'is no member that the service describes.');
-    }
-    for (const name of required)
-      if (!Object.hasOwn(value, name)) add(at, `lacks ${name}, which the service requires.`);
+  if (isJsonArray(value) || isJsonObject(value)) {
+    const kind = isJsonArray(value) ? 'array' : 'object';
+    const variants = description.variantsOf(schema) ?? [];
+    const ofKind = variants.filter((variant) => {
+      const types = typesOf(variant, description);
+      return types.size === 0 || types.has(kind);
+    });
+    if (ofKind.length === 0)
+      add(at, `is an ${kind}; the service takes ${[...typesOf(schema, description)].join(' or ')}.`);
+    const found = ofKind.map((variant) => {
+      const differences: [string, string][] = [];
+      const add: Add = (where, message) => void differences.push([where, message]);
+      compareMembers(value, variant, at, { settings, description, add });
+      return differences;
+    });
+    // It has to fit one of the alternatives: the nearest is the one that is meant.
+    const [nearest = []] = found.sort((one, other) => one.length - other.length);
+    for (const [where, message] of nearest) add(where, message);
+  } else if (typeof value === 'number' || typeof value === 'boolean') {
+    compareSetting({ type: typeof value, minimum: value, maximum: value }, schema, at, description, add);
   } else if (typeof value === 'string') {
     const name = /^\{\{args\.(\w+)( \|\| null)?\}\}$/.exec(value)?.[1];
     const setting = name === undefined ? undefined : settings[name];
     if (setting !== undefined) compareSetting(setting as JsonObject, schema, at, description, add);
     else if (!value.includes('{{') && value !== '') compareChoices([value], schema, at, description, add);
   }
+}
+
+/** Compares a list or an object with one alternative. */
+function compareMembers(
+  value: readonly JsonValue[] | JsonObject,
+  variant: JsonObject,
+  at: string,
+  comparison: Comparison,
+): void {
+  const { description, add } = comparison;
+  if (isJsonArray(value)) {
+    for (const [index, item] of value.entries())
+      compareValue(item, objectOf(variant.items), `${at}/${index}`, comparison);
+  } else {
+    const members = description.membersOf(variant);
+    for (const [name, member] of Object.entries(value)) {
+      const known = members.properties.get(name);
+      const where = joinPointer(at, name);
+      if (known !== undefined) compareValue(member, known, where, comparison);
+      else if (!mayHave(members, name)) add(where, 'is no member that the service describes.');
+    }
+    for (const name of members.required)
+      if (!Object.hasOwn(value, name)) add(at, `lacks ${name}, which the service requires.`);
+  }
+}
+
+function mayHave({ isOpen, patterns }: DescribedMembers, name: string): boolean {
+  return isOpen || patterns.some((each) => each.test(name));
 }
 
 function typesOf(schema: JsonObject, description: ServiceDescription): Set<string> {
@@ -243,38 +300,49 @@ function compareChoices(
 
 /** Whether what is read from an answer, and what the recorded answers have, is described. */
 function compareReading(
-  { output, pagination, exchanges }: Operation,
-  { answer }: DescribedOperation,
+  { output, pagination, item, answers }: ComparedRequest,
+  { answer, headers }: DescribedOperation,
   description: ServiceDescription,
   add: Add,
 ): void {
+  for (const [name = ''] of headers === undefined ? [] : namesRead(output ?? null, ['response', 'headers']))
+    if (headers?.has(name) === false) add('/output', `reads the header ${name}, which no answer has.`);
   if (answer === null) return;
   const read: JsonValue = [output ?? null, pagination?.items ?? '', pagination?.next ?? ''];
-  for (const { names } of listPaths(parseTemplates(read, '').template)) {
-    const [root, response, body, ...rest] = names;
-    if (root !== 'args' || response !== 'response' || body !== 'body') continue;
-    if (!isDescribed(answer, rest, description))
-      add('/output', `reads ${rest.join('.')}, which no answer has.`);
+  for (const names of namesRead(read, ['response', 'body'])) {
+    if (!isDescribed(answer, names, description))
+      add('/output', `reads ${names.join('.')}, which no answer has.`);
   }
-  for (const [index, { steps }] of exchanges.entries()) {
-    for (const { response } of steps) {
-      if (response.status >= 300 || !isJsonObject(response.body ?? null)) continue;
-      for (const name of Object.keys(objectOf(response.body)))
-        if (!isDescribed(answer, [name], description))
-          add(`/exchanges/${index}`, `answers ${name}, which no answer has.`);
-    }
+  const [list] = namesRead(item?.list ?? '', ['response', 'body']);
+  for (const names of list === undefined ? [] : namesRead(item?.reads ?? null, ['item'])) {
+    if (!isDescribed(answer, [...(list ?? []), '0', ...names], description))
+      add('/items', `reads ${names.join('.')}, which no item has.`);
+  }
+  for (const { at, body } of answers) {
+    for (const name of Object.keys(body))
+      if (!isDescribed(answer, [name], description)) add(at, `answers ${name}, which no answer has.`);
   }
 }
 
+/** What templates read below a value, such as `response.body`. */
+function namesRead(templates: JsonValue, below: readonly string[]): readonly (readonly string[])[] {
+  return [...listPaths(parseTemplates(templates, '').template)].flatMap(({ names: [root, ...names] }) =>
+    root === 'args' && below.every((name, index) => names[index] === name) ? [names.slice(below.length)] : [],
+  );
+}
+
+/** Whether one of the alternatives has it. */
 function isDescribed(
   given: DescribedSchema,
   [name, ...rest]: readonly string[],
   description: ServiceDescription,
 ): boolean {
-  const schema = description.resolve(given ?? undefined);
-  if (name === undefined || schema === null) return true;
-  if (/^\d+$/.test(name)) return isDescribed(objectOf(schema.items), rest, description);
-  const { properties, isOpen } = description.membersOf(schema);
-  const member = properties.get(name);
-  return member === undefined ? isOpen : isDescribed(member, rest, description);
+  const variants = description.variantsOf(given);
+  if (name === undefined || variants === null) return true;
+  return variants.some((variant) => {
+    if (/^\d+$/.test(name)) return isDescribed(objectOf(variant.items), rest, description);
+    const members = description.membersOf(variant);
+    const member = members.properties.get(name);
+    return member === undefined ? mayHave(members, name) : isDescribed(member, rest, description);
+  });
 }

@@ -145,6 +145,155 @@ describe.each([
   });
 });
 
+describe('alternatives', () => {
+  const text = { type: 'object', required: ['text'], properties: { text: { type: 'string' } } };
+  const choice = { type: 'object', required: ['color'], properties: { color: { enum: ['red'] } } };
+  const takes = (schema: JsonObject): JsonObject => ({
+    openapi: '3.1.0',
+    servers: [{ url: 'https://api.example.com/v1' }],
+    paths: { '/things/{id}': { post: { requestBody: { content: { 'application/json': { schema } } } } } },
+  });
+  const sent = (body: JsonObject) => ({
+    request: { method: 'POST' as const, path: '/things/{{args.id}}', body },
+  });
+
+  it.each<[string, JsonObject, string[]]>([
+    ['the first', { text: 'x' }, []],
+    ['the second', { color: 'red' }, []],
+    [
+      'none, and says how it misses the nearest',
+      { color: 'green' },
+      ['/request/body/color offers "green", which the service does not list.'],
+    ],
+  ])('a body may fit %s', (_, body, expected) => {
+    expect(differencesAfter(sent(body), takes({ oneOf: [text, choice] }))).toEqual(expected);
+  });
+
+  it('hold for what is nested, and together with what always holds', () => {
+    const description = takes({
+      required: ['kind'],
+      properties: { kind: { type: 'string' }, parts: { type: 'array', items: { anyOf: [text, choice] } } },
+      allOf: [{ oneOf: [text, choice] }],
+    });
+    expect(
+      differencesAfter(sent({ kind: 'a', text: 'x', parts: [{ color: 'red' }, { text: 'y' }] }), description),
+    ).toEqual([]);
+    expect(differencesAfter(sent({ text: 'x', parts: [{ colour: 'red' }] }), description)).toEqual([
+      '/request/body/parts/0/colour is no member that the service describes.',
+      '/request/body/parts/0 lacks text, which the service requires.',
+      '/request/body lacks kind, which the service requires.',
+    ]);
+  });
+});
+
+describe('a body instead of the query', () => {
+  it('is taken where the description says so', () => {
+    const described = (text: string): JsonObject => ({
+      openapi: '3.0.0',
+      servers: [{ url: 'https://api.example.com/v1' }],
+      paths: {
+        '/things/{id}': {
+          post: {
+            description: text,
+            parameters: [{ name: 'name', in: 'query', required: true, schema: { type: 'string' } }],
+          },
+        },
+      },
+    });
+    const request = { method: 'POST' as const, path: '/things/{{args.id}}', body: { name: 'x' } };
+    const said = 'Makes one. Query parameters may also be replaced with a JSON request body instead.';
+    expect(differencesAfter({ request }, described(said))).toEqual([]);
+    expect(differencesAfter({ request: { ...request, body: { size: 1 } } }, described(said))).toHaveLength(2);
+    expect(differencesAfter({ request }, described('Makes one.'))).toEqual([
+      '/request/query lacks name, which the service requires.',
+      '/request/body is sent, but the service describes none.',
+    ]);
+  });
+});
+
+describe('a trigger', () => {
+  const things: JsonObject = {
+    openapi: '3.0.0',
+    servers: [{ url: 'https://api.example.com/v1' }],
+    paths: {
+      '/things': {
+        get: {
+          parameters: [{ name: 'since', in: 'query', schema: { type: 'string' } }],
+          responses: {
+            '200': {
+              content: {
+                'application/json; charset=utf-8': {
+                  schema: {
+                    properties: {
+                      things: { type: 'array', items: { properties: { id: { type: 'string' } } } },
+                    },
+                  },
+                },
+              },
+            },
+          },
+        },
+      },
+      '/things/{id}': {
+        get: {
+          responses: { '200': { content: { 'application/json': { schema: { properties: { text: {} } } } } } },
+        },
+      },
+    },
+  };
+  const trigger = {
+    id: 'new_thing',
+    settings: {},
+    request: { method: 'GET', path: '/things', query: { since: '{{args.since}}' } },
+    items: '{{args.response.body.things}}',
+    id_of: '{{args.item.id}}',
+    exchanges: [],
+  };
+  const compare = (change: object) => {
+    const connector = {
+      base_url: 'https://api.example.com/v1',
+      operations: [],
+      triggers: [{ ...trigger, ...change }],
+    };
+    const { compared, differences } = compareConnector(
+      connector as unknown as Connector,
+      new ServiceDescription(things),
+    );
+    return {
+      compared,
+      found: differences.map(({ operation, at, message }) => `${operation}${at} ${message}`),
+    };
+  };
+
+  it('is compared like an operation', () => {
+    expect(compare({})).toEqual({ compared: ['trigger new_thing'], found: [] });
+    expect(
+      compare({
+        request: { ...trigger.request, query: { after: 'x' } },
+        items: '{{args.response.body.items}}',
+      }).found,
+    ).toEqual([
+      'trigger new_thing/request/query/after is no parameter of the service.',
+      'trigger new_thing/output reads items, which no answer has.',
+      'trigger new_thing/items reads id, which no item has.',
+    ]);
+  });
+
+  it('reads of items and details what they have', () => {
+    const detail = {
+      request: { method: 'GET', path: '/things/{{args.item.id}}' },
+      output: '{{args.response.body.title}}',
+    };
+    expect(compare({ id_of: '{{args.item.key}}', when: '{{args.item.id != null}}', detail })).toEqual({
+      compared: ['trigger new_thing', 'trigger new_thing/detail'],
+      found: [
+        'trigger new_thing/items reads key, which no item has.',
+        'trigger new_thing/detail/output reads title, which no answer has.',
+      ],
+    });
+  });
+});
+
 describe('making an operation', () => {
   const make = (chosen: JsonObject) =>
     makeConnector({ id: 'example', operations: [chosen] }, new ServiceDescription(DESCRIPTION));

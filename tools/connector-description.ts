@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import type { JsonObject } from '@millrace/engine';
 import type { Connector } from '../packages/connectors/src/format.ts';
-import { compareConnector } from './compare-connector.ts';
+import { compareConnector, requestsOf } from './compare-connector.ts';
 import { makeConnector } from './make-connector.ts';
-import { readDescription } from './service-description.ts';
+import { readDescription } from './read-description.ts';
 
 /**
  * `check CONNECTOR DESCRIPTION...` compares a connector's file with what the service says of itself, and fails if they differ.
@@ -30,7 +30,8 @@ function check(connectorFile: string, files: readonly string[]): void {
     console.log(`${operation}${at}: ${message}`);
     process.exitCode = 1;
   }
-  const missing = connector.operations.map(({ id }) => id).filter((id) => !compared.has(id));
+  const asked = requestsOf(connector).map(({ id }) => id);
+  const missing = asked.filter((id) => !compared.has(id));
   if (missing.length > 0) console.log(`not described: ${missing.join(', ')}`);
-  console.log(`${connector.id}: ${compared.size} of ${connector.operations.length} operations compared`);
+  console.log(`${connector.id}: ${compared.size} of ${asked.length} requests compared`);
 }

@@ -236,11 +236,11 @@ function listOthers(schema: JsonSchema, at: string): Row[] {
 }
 
 /** What a connector was compared with. */
-function comparison({ compared }: ConnectorNode['connector']): string {
-  if (compared === undefined) return 'Not compared with a description.';
-  const { with: source, except = [] } = compared;
+function comparison({ compared, uncompared }: ConnectorNode['connector']): string {
+  if (compared === undefined) return `Not compared with a description. ${uncompared ?? ''}`;
+  const { with: source, version, except = [] } = compared;
   const but = except.length === 0 ? '' : `, except ${except.map((id) => `\`${id}\``).join(', ')}`;
-  return `Compared with [this description](${source})${but}.`;
+  return `Compared with [this description](${source}) (${version})${but}.`;
 }
 
 /** The only value a setting can have; undefined if there are several. */
@@ -302,7 +302,7 @@ const CONNECTORS_INTRODUCTION = `<!-- Made by tools/node-reference.ts from packa
 
 # Connectors
 
-Triggers and operations of services, each a node. They are made from one file for each service ([ADR 72](adr/0072-connectors-as-data.md)), are modelled on the services' public references, and were **not tried against the services**. Where a service has a machine-readable description, methods, paths, parameters, bodies and what is read from responses were compared with it; each service says so below.
+Triggers and operations of services, each a node. They are made from one file for each service ([ADR 72](adr/0072-connectors-as-data.md)), are modelled on the services' public references, and were **not tried against the services**. Where a machine-readable description of a service was at hand, methods, paths, parameters, bodies and what is read from responses were compared with it: each service says with which one, or why not.
 For whatever is missing, use an [HTTP request](nodes.md#httprequest) with the same credential.
 
 What holds for all of them:

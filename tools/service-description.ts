@@ -1,6 +1,4 @@
-import { readFileSync } from 'node:fs';
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue } from '@millrace/engine';
-import { parse } from 'yaml';
 
 /** What a service says of a value: a JSON schema, or nothing that is known. */
 export type DescribedSchema = JsonObject | null;
@@ -22,22 +20,40 @@ export interface DescribedOperation {
   readonly body: { readonly types: readonly string[]; readonly schema: DescribedSchema } | null;
   /** Of a successful answer. */
   readonly answer: DescribedSchema;
+  /** Names of its headers, where the description has them all. */
+  readonly headers?: ReadonlySet<string>;
+  /** What is wrong with the request itself, where that can be said without comparing it. */
+  readonly faults?: readonly string[];
   readonly isDeprecated: boolean;
 }
 
 /** The members that an object may have. */
-interface DescribedMembers {
+export interface DescribedMembers {
   readonly properties: ReadonlyMap<string, DescribedSchema>;
   readonly required: ReadonlySet<string>;
   /** It may have others, too. */
   readonly isOpen: boolean;
+  /** What others have to be called. */
+  readonly patterns: readonly RegExp[];
 }
 
 const METHODS = ['get', 'post', 'put', 'patch', 'delete'];
+/** How Atlassian says of an operation that it takes the parameters of its query as a body, too. */
+const BODY_INSTEAD = /query parameters may also be replaced with a JSON request body/i;
 /** References that lead to themselves end here. */
 const MAX_DEPTH = 30;
+/** Descriptions that combine more alternatives than this are compared with the first ones. */
+const MAX_VARIANTS = 500;
 
-/** A service's description of itself: OpenAPI 3, Swagger 2 or Google's discovery format, as JSON or YAML. */
+/** What a request is found by. */
+export interface SoughtRequest {
+  readonly method: string;
+  /** With the path of the server, and `{{...}}` where a value goes. */
+  readonly path: string;
+  readonly body?: JsonValue;
+}
+
+/** A service's description of itself: OpenAPI 3, Swagger 2 or Google's discovery format. */
 export class ServiceDescription {
   readonly operations: readonly DescribedOperation[];
   readonly #document: JsonObject;
@@ -59,12 +75,23 @@ export class ServiceDescription {
     return this.resolve(found, depth + 1);
   }
 
+  /** The described operation of a request. */
+  find({ method, path }: SoughtRequest): DescribedOperation | undefined {
+    const wanted = shapeOf(path);
+    const same = this.operations.filter((each) => each.method === method);
+    const exact = same.find((each) => shapeOf(each.path) === wanted);
+    if (exact !== undefined) return exact;
+    // One of the two may name what the other leaves open, such as `me` for an account.
+    const [ours, theirs] = [patternOf(wanted), same.map((each) => patternOf(shapeOf(each.path)))];
+    return same.find((each, index) => ours.test(each.path) || theirs[index]?.test(wanted) === true);
+  }
+
   /** The members that a schema allows, whichever of its alternatives holds. */
   membersOf(given: DescribedSchema, depth = 0): DescribedMembers {
     const schema = this.resolve(given ?? undefined);
     if (schema === null || depth > MAX_DEPTH)
-      return { properties: new Map(), required: new Set(), isOpen: true };
-    const { allOf, anyOf, oneOf, additionalProperties } = schema;
+      return { properties: new Map(), required: new Set(), isOpen: true, patterns: [] };
+    const { allOf, anyOf, oneOf } = schema;
     const all = listOf(allOf).map((each) => this.membersOf(objectOf(each), depth + 1));
     const some = [...listOf(anyOf), ...listOf(oneOf)]
       .filter((each) => objectOf(each).type !== 'null')
@@ -74,15 +101,33 @@ export class ServiceDescription {
       objectOf(each),
     ]);
     const properties = new Map([...[...some, ...all].flatMap((each) => [...each.properties]), ...own]);
-    const isSaid = additionalProperties === true || isJsonObject(additionalProperties ?? null);
     return {
       properties,
       required: new Set([
         ...listOf(schema.required).map(String),
         ...all.flatMap((each) => [...each.required]),
       ]),
-      isOpen: isSaid || properties.size === 0 || some.some((each) => each.isOpen),
+      patterns: [
+        ...Object.keys(objectOf(schema.patternProperties)).map((each) => new RegExp(each)),
+        ...[...all, ...some].flatMap((each) => each.patterns),
+      ],
+      isOpen: isSaidOpen(schema) || properties.size === 0 || some.some((each) => each.isOpen),
     };
+  }
+
+  /** Each combination of alternatives that a value of the schema may have, as a schema without alternatives; null where nothing is known. */
+  variantsOf(given: DescribedSchema, depth = 0): readonly JsonObject[] | null {
+    const schema = this.resolve(given ?? undefined);
+    if (schema === null || depth > MAX_DEPTH) return null;
+    const { allOf, anyOf, oneOf, ...own } = schema;
+    let variants: readonly JsonObject[] = [own];
+    for (const part of [...listOf(allOf).map((each) => [each]), listOf(anyOf), listOf(oneOf)]) {
+      const alternatives = part.filter((each) => objectOf(each).type !== 'null');
+      if (alternatives.length === 0) continue;
+      const some = alternatives.flatMap((each) => this.variantsOf(objectOf(each), depth + 1) ?? [{}]);
+      variants = variants.flatMap((each) => some.map((other) => merged(each, other))).slice(0, MAX_VARIANTS);
+    }
+    return variants;
   }
 
   #described(): DescribedOperation[] {
@@ -125,15 +170,22 @@ export class ServiceDescription {
     const responses = objectOf(operation.responses);
     const success = Object.keys(responses).find((status) => status.startsWith('2'));
     const answer = success === undefined ? null : this.resolve(responses[success]);
+    const hasAllHeaders = answer?.['x-complete'] === true;
+    const query = parameters.filter((each) => each.in === 'query');
+    const mayBeBody = requestBody === null && BODY_INSTEAD.test(textOf(operation.description));
     return {
       method,
       path,
-      parameters: parameters.filter((each) => !['body', 'formData'].includes(each.in)),
-      body:
-        requestBody === null ? bodyOfParameters(parameters) : bodyOfContent(objectOf(requestBody.content)),
-      answer: this.resolve(
-        answer?.schema ?? objectOf(objectOf(answer?.content)['application/json']).schema ?? null,
+      parameters: parameters.filter(
+        (each) => !(mayBeBody ? ['query'] : ['body', 'formData']).includes(each.in),
       ),
+      body: mayBeBody
+        ? bodyOfFields(query)
+        : requestBody === null
+          ? bodyOfParameters(parameters)
+          : bodyOfContent(objectOf(requestBody.content)),
+      answer: this.resolve(answer?.schema ?? schemaOfJson(objectOf(answer?.content)) ?? null),
+      ...(hasAllHeaders ? { headers: new Set(Object.keys(objectOf(answer?.headers))) } : {}),
       isDeprecated: operation.deprecated === true,
     };
   }
@@ -165,11 +217,24 @@ export class ServiceDescription {
   }
 }
 
-/** Reads a description from a file. */
-export function readDescription(file: string): ServiceDescription {
-  const text = readFileSync(file, 'utf8');
-  const document: unknown = /\.ya?ml$/.test(file) ? parse(text, { maxAliasCount: 10_000 }) : JSON.parse(text);
-  return new ServiceDescription(document as JsonObject);
+/** A schema that both hold for. */
+function merged(one: JsonObject, other: JsonObject): JsonObject {
+  const properties = { ...objectOf(one.properties), ...objectOf(other.properties) };
+  const required = [...listOf(one.required), ...listOf(other.required)];
+  const patterns = { ...objectOf(one.patternProperties), ...objectOf(other.patternProperties) };
+  const isOpen = [one, other].some((each) => isSaidOpen(each));
+  return {
+    ...one,
+    ...other,
+    ...(Object.keys(properties).length === 0 ? {} : { properties }),
+    ...(required.length === 0 ? {} : { required }),
+    ...(Object.keys(patterns).length === 0 ? {} : { patternProperties: patterns }),
+    ...(isOpen ? { additionalProperties: true } : {}),
+  };
+}
+
+function isSaidOpen({ additionalProperties }: JsonObject): boolean {
+  return additionalProperties === true || isJsonObject(additionalProperties ?? null);
 }
 
 function bodyOfContent(content: JsonObject): DescribedOperation['body'] {
@@ -183,7 +248,10 @@ function bodyOfContent(content: JsonObject): DescribedOperation['body'] {
 function bodyOfParameters(parameters: readonly DescribedParameter[]): DescribedOperation['body'] {
   const whole = parameters.find((each) => each.in === 'body');
   if (whole !== undefined) return { types: ['application/json'], schema: whole.schema };
-  const fields = parameters.filter((each) => each.in === 'formData');
+  return bodyOfFields(parameters.filter((each) => each.in === 'formData'));
+}
+
+function bodyOfFields(fields: readonly DescribedParameter[]): DescribedOperation['body'] {
   if (fields.length === 0) return null;
   const properties = Object.fromEntries(fields.map(({ name, schema }) => [name, schema ?? {}]));
   const required = fields.filter((each) => each.isRequired).map(({ name }) => name);
@@ -191,6 +259,19 @@ function bodyOfParameters(parameters: readonly DescribedParameter[]): DescribedO
     types: ['application/x-www-form-urlencoded', 'application/json'],
     schema: { type: 'object', properties, required },
   };
+}
+
+function patternOf(shape: string): RegExp {
+  return new RegExp(`^${shape.replace(/[.*+?^$()|[\]\\]/g, '\\$&').replaceAll('{}', '[^/]+')}$`);
+}
+
+function shapeOf(path: string): string {
+  return path.replace(/\{\{.*?\}\}|\{[^}]*\}/g, '{}');
+}
+
+function schemaOfJson(content: JsonObject): JsonValue | undefined {
+  const type = Object.keys(content).find((each) => each.includes('json'));
+  return type === undefined ? undefined : objectOf(content[type]).schema;
 }
 
 function pathOf(url: JsonValue | undefined): string {

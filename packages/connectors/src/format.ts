@@ -218,14 +218,18 @@ const members = {
   /** Where the service describes its operations, and the day on which the file was written. */
   reference: Type.String({ pattern: '^https://' }),
   written_on: Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}$' }),
-  /** A description by the service or its clients with which its operations were compared by `tools/connector-description.ts`. */
+  /** A description by the service or its clients with which all that it asks was compared by `tools/connector-description.ts`. */
   compared: Type.Optional(
     closed({
       with: Type.String({ pattern: '^https://' }),
+      /** Of the description: what the service calls it, its commit, or its day. */
+      version: text(),
       /** Operations that it doesn't have. */
       except: Type.Optional(Type.Array(Type.String())),
     }),
   ),
+  /** Instead of `compared`: why it was not. */
+  uncompared: Type.Optional(text()),
   /** Without a slash at its end. May have one template: a label of the host's name. */
   base_url: Type.String({ pattern: '^https?://[^/?#]+(/[^?#]*[^/?#])?$' }),
   /** The template in the address may be several labels. */
@@ -276,7 +280,7 @@ const ownTrigger = closed({
   ...trigger.properties,
   exchanges: Type.Optional(Type.Array(pollExchange, { maxItems: 20 })),
 });
-const { compared: _compared, ...ownMembers } = members;
+const { compared: _compared, uncompared: _uncompared, ...ownMembers } = members;
 
 /** The schema of a file that an organisation uploads: nobody translates it, and the service has no tests to replay its exchanges. */
 export const ownConnectorSchema = closed({

@@ -9,6 +9,10 @@ describe.each(services)('$id', (connector) => {
   it('has no faults', () => {
     expect(lintConnector(connector as unknown as JsonValue)).toEqual([]);
   });
+
+  it('says what it was compared with, or why it was not', () => {
+    expect([connector.compared, connector.uncompared].filter((each) => each !== undefined)).toHaveLength(1);
+  });
 });
 
 it('translates one text in one way', () => {

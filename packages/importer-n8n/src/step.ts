@@ -26,6 +26,7 @@ import {
 import { Unmappable } from '@millrace/importer-kit/unmappable';
 import { type Message, message } from '@millrace/messages';
 import type { Compiler, Out } from './compiler.ts';
+import { EarlierNodes } from './earlier.ts';
 import { aboutLoop } from './loop-context.ts';
 import { asText, type N8nNode, parameterAt } from './read.ts';
 import { announcesWait, limitOfNext, RESUME_URL } from './resume.ts';
@@ -56,6 +57,9 @@ export class Step {
   resumedBy: string | null = null;
   /** The settings that the node itself has in n8n: retries and what follows an error. */
   readonly extras: NodeExtras;
+  /** The paths of the parameters that were asked for. */
+  readonly #read = new Set<string>();
+  readonly #nodes = new EarlierNodes(this);
   #after: readonly Exit[];
   #pending: { readonly id: string; readonly codes: string[]; files: JsonObject } | null = null;
   /** Set while the settings of a tool are translated. */
@@ -102,7 +106,16 @@ export class Step {
   }
 
   raw(path: string): JsonValue | undefined {
+    this.#read.add(path);
     return parameterAt(this.node.parameters, path);
+  }
+
+  /** Whether something has asked for a parameter, or a part of it. */
+  hasRead(path: string): boolean {
+    const [whole = ''] = path.split('.');
+    return (
+      this.#read.has(whole) || [...this.#read].some((each) => each === path || each.startsWith(`${path}.`))
+    );
   }
 
   /** A text parameter as it is written, or the default. */
@@ -188,7 +201,7 @@ export class Step {
     if (!code.includes('binary') || readsContent(code)) return { code, files: {} };
     const files: { [name: string]: JsonObject } = {};
     const made = withFileFacts(code, (node) => {
-      const known = (node === null ? this.input : this.#find(node)?.ref)?.files ?? {};
+      const known = (node === null ? this.input : this.#nodes.find(node)?.ref)?.files ?? {};
       const named = Object.keys(known).filter((name) => code.includes(name));
       const names = named.length === 0 ? Object.keys(known).slice(0, 1) : named;
       if (names.length === 0) this.approximate(message('import.reads_no_file'));
@@ -275,7 +288,7 @@ export class Step {
   codeInput(codes: readonly string[], more: JsonObject): JsonObject {
     const text = codes.join('\n');
     const names = [...new Set(codes.flatMap(mentionedNodes))];
-    const nodes = names.map((name): [string, JsonValue] => [name, this.#entry(name)]);
+    const nodes = names.map((name): [string, JsonValue] => [name, this.#nodes.entry(name)]);
     const isInLoop = this.scope.kind === 'items';
     return {
       ...(this.input === null || this.input.kind === 'many'
@@ -307,58 +320,6 @@ export class Step {
       : { vars: Object.fromEntries(names.map((name) => [name, template(extend('vars', [name]))])) };
   }
 
-  #before(): Pick<ReadonlySet<string>, 'has'> {
-    return this.compiler.builder.beforeAll(this.#after, this.scope);
-  }
-
-  /** An earlier node's items for code: all of them, and which one belongs to the current item. */
-  #entry(name: string): JsonObject {
-    const found = this.#find(name);
-    if (found === null) return { all: null };
-    const { ref } = found;
-    const all = this.compiler.listIn(ref, this.scope);
-    if (ref.kind === 'one') return { all };
-    const item = this.#itemOf(ref);
-    if (item !== null) return { all, item: template(item) };
-    return this.scope.kind === 'items' ? { all, index: '{{index}}' } : { all };
-  }
-
-  /** An earlier node's items as they can be read here; null if it doesn't run before. */
-  #find(name: string): { readonly ref: Ref } | null {
-    const [out] = this.compiler.outs.get(name) ?? [];
-    const before = this.#before();
-    if (out !== undefined) {
-      const seen = this.#seenFromHere(out);
-      if (this.compiler.canRead(seen.ref, this.scope, before)) return { ref: seen.ref };
-    }
-    if (this.compiler.workflow.nodes.has(name))
-      this.approximate(message('import.reads_later', { node: name }));
-    else this.approximate(message('import.reads_unknown', { node: name }));
-    return null;
-  }
-
-  #seenFromHere(out: Out): Out {
-    let around: Scope | null = this.scope;
-    const scopes = new Set<Scope>();
-    for (; around !== null; around = around.parent) scopes.add(around);
-    let target: Scope | null = out.ref.scope;
-    while (target !== null && !scopes.has(target)) target = target.parent;
-    if (target === null || target === out.ref.scope) return out;
-    // A loop that isn't around this node: its result has the items, if it ends before this node starts.
-    const { id } = innermostBelow(out.ref.scope, target);
-    if (id === null || !this.#before().has(id)) return out;
-    return this.compiler.leave(this.node, out, target);
-  }
-
-  /** The item that a loop around this node takes from a list. */
-  #itemOf(list: Ref): string | null {
-    for (let at: Scope | null = this.scope; at !== null; at = at.parent) {
-      if (at.kind !== 'items' || at.list !== list.path) continue;
-      return this.compiler.pathIn({ kind: 'one', path: 'item', scope: at, owner: null }, this.scope);
-    }
-    return null;
-  }
-
   #reading(): Reading {
     return {
       current: (names) => {
@@ -386,7 +347,7 @@ export class Step {
   }
 
   #earlier(name: string, mode: ReadMode, names: readonly string[]): string | null {
-    const found = this.#find(name);
+    const found = this.#nodes.find(name);
     if (found === null) return MISSING;
     const ref = this.compiler.refIn(found.ref, this.scope);
     if (ref.kind === 'one') {
@@ -397,7 +358,7 @@ export class Step {
       return path ?? MISSING;
     }
     if (mode === 'item') {
-      const item = this.#itemOf(found.ref);
+      const item = this.#nodes.itemOf(found.ref);
       return item === null ? null : extend(item, names);
     }
     return mode === 'first' && !ref.path.includes('|') ? extend(ref.path, ['0', ...names]) : null;
@@ -412,7 +373,7 @@ export class Step {
     const [, quoted, plain, member] = named ?? [];
     const name = member ?? given.replace(/^=(?!.*\{\{)/s, '');
     const of = quoted ?? plain;
-    const files = (of === undefined ? this.input : this.#find(of)?.ref)?.files ?? {};
+    const files = (of === undefined ? this.input : this.#nodes.find(of)?.ref)?.files ?? {};
     const path = Object.hasOwn(files, name) ? files[name] : undefined;
     if (path === undefined) throw new Unmappable(message('import.no_files'));
     return this.readFile(path);
@@ -423,7 +384,7 @@ export class Step {
     const read = this.compiler.readerOf(path);
     if (read === undefined) return path;
     const known = this.compiler.readFiles.get(path);
-    if (known !== undefined && isWithin(this.scope, known.scope) && this.#before().has(known.id))
+    if (known !== undefined && isWithin(this.scope, known.scope) && this.#nodes.before().has(known.id))
       return known.path;
     const made = read(this);
     const id = /^nodes\.([a-z0-9_]+)/.exec(made)?.[1] ?? '';
@@ -433,7 +394,7 @@ export class Step {
 
   /** A file, or its name or type; null if that is something else, or isn't known. */
   #aboutFile(node: string | null, [name = '', member, ...rest]: readonly string[]): string | null {
-    const files = (node === null ? this.input : this.#find(node)?.ref)?.files ?? {};
+    const files = (node === null ? this.input : this.#nodes.find(node)?.ref)?.files ?? {};
     const path = Object.hasOwn(files, name) ? files[name] : undefined;
     const place = member === undefined ? null : FILE_MEMBERS.get(member);
     if (path === undefined || place === undefined || rest.length > 0) return null;
@@ -482,12 +443,6 @@ const EARLIER_FILE =
 
 /** As much of an invalid expression stays as text. */
 const MAX_SHOWN = 1000;
-
-function innermostBelow(scope: Scope, outer: Scope): Scope {
-  let at = scope;
-  while (at.parent !== null && at.parent !== outer) at = at.parent;
-  return at;
-}
 
 /** A constant: a number, a text, true, false, null, or JSON. */
 function constantIn(code: string): JsonValue | undefined {

@@ -8,6 +8,7 @@ import { type Arrival, Compiler, type Out } from './compiler.ts';
 import { isTrigger, type Started, startedBy, triggersOf } from './graph.ts';
 import type { Handler, Handlers } from './handler.ts';
 import { withItemSettings } from './item-settings.ts';
+import { reportLeftOut } from './left-out.ts';
 import { answerWith } from './nodes/answers.ts';
 import { COMPARED } from './nodes/compare.ts';
 import { CORE } from './nodes/core.ts';
@@ -171,6 +172,7 @@ function run(compiler: Compiler, node: N8nNode, handler: Handler): readonly Out[
   const step =
     takes === 'list' ? listStep(compiler, node, handler) : itemStep(compiler, node, takes === 'join');
   const made = handler.run(step);
+  reportLeftOut(step);
   const own = announcesWait(compiler, node) ? resumed(step) : made;
   const items = withItemSettings(step, own, handler.isRouter === true || branchesOnError(node));
   const outs = keepingFiles(step, items).map((out) => withAttachments(compiler, node, out));

@@ -1,37 +1,22 @@
-import { spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
 import { createGuardedSockets } from '@millrace/egress/guarded-socket';
-import { freePort } from '@millrace/testing/free-port';
+import { findRedis, startRealRedis } from '@millrace/testing/redis-server';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { RedisClient } from '../src/redis/client.ts';
 import { nameOf } from '../src/session.ts';
 import { PATIENCE, useListening } from './world.ts';
 
-const hasServer = spawnSync('redis-server', ['--version']).status === 0;
-if (!hasServer)
+const program = findRedis();
+if (program === null)
   console.info('redis-server is not installed (apt-get install redis-server): tests against it are skipped');
 
-describe.skipIf(!hasServer)('a Redis server', () => {
+describe.skipIf(program === null)('a Redis server', () => {
   const world = useListening();
-  let server: ReturnType<typeof spawn>;
-  let port = 0;
+  let server: Awaited<ReturnType<typeof startRealRedis>>;
   let redis: RedisClient;
   let credential = 0;
 
   beforeAll(async () => {
-    port = await freePort();
-    const args = [
-      '--port',
-      String(port),
-      '--bind',
-      '127.0.0.1',
-      '--save',
-      '',
-      '--requirepass',
-      'canary-pass',
-    ];
-    server = spawn('redis-server', args, { stdio: ['ignore', 'pipe', 'ignore'] });
-    for await (const line of server.stdout ?? []) if (String(line).includes('Ready to accept')) break;
+    server = await startRealRedis(program ?? '', 'canary-pass');
     const sockets = createGuardedSockets({ allowHosts: ['127.0.0.1'] });
     redis = await RedisClient.open(sockets, credentialFields(), new AbortController().signal);
   });
@@ -41,16 +26,15 @@ describe.skipIf(!hasServer)('a Redis server', () => {
     credential = await world.credential('redis', fields);
   });
   afterAll(async () => {
-    redis.close();
-    server.kill();
-    await once(server, 'exit');
+    redis?.close();
+    await server?.close();
   });
 
   const credentialFields = () =>
     ({
       type: 'redis',
       host: '127.0.0.1',
-      port,
+      port: server.port,
       database: 0,
       username: null,
       password: 'canary-pass',

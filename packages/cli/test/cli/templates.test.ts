@@ -38,7 +38,7 @@ describe('templates list', () => {
     );
     const { stdout } = await run('templates', 'list');
     for (const { id, summary } of all)
-      expect(stdout).toMatch(new RegExp(`^${id} +([a-z,/ ]+ )? *${escaped(summary)}`, 'm'));
+      expect(stdout).toMatch(new RegExp(`^${id} +([a-z0-9_,/ ]+ )? *${escaped(summary)}`, 'm'));
     expect(stdout).toMatch(/^order-paid +secret, sql, smtp +Books/m);
   });
 });
@@ -129,6 +129,15 @@ const FILES: { readonly [name: string]: string } = {
     ]),
   ),
   'webhook.txt': 'https://hooks.slack.com/services/T0/B0/not-a-real-one\n',
+  'zendesk.json': JSON.stringify({ username: 'me/token', password: 'not-a-real-one' }),
+  'mqtt.json': JSON.stringify({ host: 'mqtt.example.com', username: 'me', password: 'not-a-real-one' }),
+  'redis.json': JSON.stringify({ host: 'redis.example.com', password: 'not-a-real-one' }),
+  'kafka.json': JSON.stringify({ brokers: 'kafka.example.com', username: 'me', password: 'not-a-real-one' }),
+  'mongodb.json': JSON.stringify({
+    ...{ dialect: 'mongodb', host: 'db.example.com', database: 'shop' },
+    ...{ username: 'me', password: 'not-a-real-one' },
+  }),
+  'jira.json': JSON.stringify({ username: 'me', password: 'not-a-real-one' }),
   'imap.json': JSON.stringify({ host: 'imap.example.com', username: 'me', password: 'not-a-real-one' }),
   'smtp.json': JSON.stringify({
     host: 'smtp.example.com',

@@ -1,19 +1,20 @@
 import type { JsonObject } from '@millrace/engine';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
-import { type Connections, reachServices, runConnected, runElsewhere } from './imported-run.ts';
+import { type Connections, runConnected, runElsewhere } from './imported-run.ts';
 import { BY_HAND, chainOf, type OriginalNode } from './n8n-original.ts';
+import { type Reached, reachServices } from './services.ts';
 import { openWorld, TOKEN, type World } from './world.ts';
 
 let world: World;
 let mails: Connections;
-let stop: () => Promise<void>;
+let reached: Reached;
 beforeAll(async () => {
   world = await openWorld();
   mails = { service: await world.addToken('gmail.googleapis.com', 'graph.microsoft.com') };
-  stop = await reachServices(world);
+  reached = await reachServices(world);
 });
 afterAll(async () => {
-  await stop();
+  await reached.stop();
   await world.close();
 });
 beforeEach(() => world.outside.forget());

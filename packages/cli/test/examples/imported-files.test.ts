@@ -2,18 +2,19 @@ import type { JsonObject, JsonValue } from '@millrace/engine';
 import { send } from '@millrace/testing/api';
 import { startModelServer } from '@millrace/testing/model-server';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { reachServices, runConnected, storeConnected } from './imported-run.ts';
+import { runConnected, storeConnected } from './imported-run.ts';
 import { BY_HAND, chainOf, type OriginalNode, originalOf } from './n8n-original.ts';
+import { type Reached, reachServices } from './services.ts';
 import { openWorld, type World } from './world.ts';
 
 let world: World;
-let stop: () => Promise<void>;
+let reached: Reached;
 beforeAll(async () => {
   world = await openWorld();
-  stop = await reachServices(world);
+  reached = await reachServices(world);
 });
 afterAll(async () => {
-  await stop();
+  await reached.stop();
   await world.close();
 });
 beforeEach(() => {

@@ -1,7 +1,5 @@
-import type { HttpClient, JsonObject, JsonValue } from '@millrace/engine';
+import type { JsonObject, JsonValue } from '@millrace/engine';
 import { type ImportResult, importWorkflow } from '@millrace/importer';
-import { createWorker } from '@millrace/runtime/worker';
-import { createTestServices } from '@millrace/testing/service';
 import { expect } from 'vitest';
 import type { ExecutionBody } from '../../../runtime/test/worker/service-with-worker.ts';
 import type { World } from './world.ts';
@@ -58,31 +56,6 @@ export async function runElsewhere(
     .replaceAll(/"(\w+_url)":""/g, (_found, name: string) => `"${name}":"${world.outside.url}/${name}"`)
     .replaceAll(/,\}/g, '}');
   return run(world, await store(world, JSON.parse(text) as JsonObject), input);
-}
-
-/**
- * Puts a worker in place of the world's that reaches services on the Internet in the world outside of the tests, at a path that begins
- * with their host: operations of connectors know no other address.
- * @returns stops it
- */
-export async function reachServices(world: World): Promise<() => Promise<void>> {
-  const { deps, worker: first } = world.service;
-  const http = (organisationId: number): HttpClient => {
-    const client = deps.egress.http(organisationId);
-    return {
-      send: (request, ...rest) =>
-        client.send({ ...request, url: request.url.replace(/^https:\//, world.outside.url) }, ...rest),
-    };
-  };
-  const egress = Object.create(deps.egress, { http: { value: http } }) as typeof deps.egress;
-  const { services, slots } = createTestServices({ ...deps, egress });
-  const worker = createWorker({ ...deps, http, services, slots });
-  await first?.stop();
-  await worker.start();
-  return async () => {
-    await worker.stop();
-    await services.close();
-  };
 }
 
 /** Credentials of an imported workflow: of services that are called, and of models. */

@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import { connectorNodes } from '@millrace/connectors/connectors';
 import {
   type Flow,
   type FlowNode,
@@ -10,7 +11,9 @@ import {
 import { registry } from '@millrace/nodes';
 import { listTemplates, type Template } from '@millrace/service/templates/catalogue';
 import { pdfFile } from '@millrace/testing/pdf';
+import { pngFile } from '@millrace/testing/png';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Reached, reachServices } from './services.ts';
 import { createOrders, openWorld, statusesOf, type World } from './world.ts';
 
 /** Requirements for every folder of `examples/`, whatever its workflow does. */
@@ -58,19 +61,32 @@ describe('the catalogue', () => {
       'github-issue-to-chat',
       'greeting',
       'invoice-intake',
+      'issue-to-jira',
       'knowledge-answers',
       'knowledge-upload',
       'lead-enrichment',
       'mailbox-triage',
+      'meeting-notes',
       'monthly-export',
       'nightly-sync',
+      'order-events',
       'order-paid',
+      'orders-to-notion',
       'page-watch',
+      'payment-reminder',
+      'photo-archive',
+      'product-search',
       'purchase-request',
+      'receipt-mail',
       'refund-approval',
+      'sensor-alarm',
+      'signup-sheet',
       'slash-command',
+      'status-link',
       'stock-count',
+      'support-chat',
       'support-triage',
+      'ticket-agent',
       'uptime-check',
       'webhook-fan-in',
       'webhook-relay',
@@ -184,6 +200,11 @@ function valueAt(workflow: JsonValue, pointer: string): JsonValue {
   }, workflow);
 }
 
+const PRODUCTS = await readFile(
+  new URL('../../../../examples/product-search/products.sql', import.meta.url),
+  'utf8',
+);
+
 /** Trigger data for scheduled workflows. */
 const FIRED: JsonObject = {
   scheduled_at: '2026-11-21T07:00:00.000Z',
@@ -200,21 +221,40 @@ const PAGE = `<rss version="2.0"><channel><title>News</title><item><title>Storm<
 
 describe('in test mode', () => {
   let world: World;
+  let reached: Reached;
   beforeAll(async () => {
     world = await openWorld();
+    reached = await reachServices(world);
     world.outside.on('GET /v1/people', { body: { score: 91 } });
     world.outside.on('GET /customers', { body: { customers: [{ id: 1 }], next_page: null } });
     world.outside.on('GET /', { body: PAGE });
     world.outside.on('GET /orders/*', { body: { state: 'shipped', total: '84.50 EUR' } });
+    world.outside.on('GET /www.googleapis.com/*', {
+      body: 'sound',
+      headers: { 'content-type': 'audio/mp4' },
+    });
+    world.outside.on('GET /sheets.googleapis.com/*', { body: {} });
+    world.outside.on('POST /api.notion.com/*', { body: { results: [], next_cursor: null } });
+    world.outside.on('GET /api.stripe.com/*', {
+      body: {
+        status: 'requires_payment_method',
+        amount: 100,
+        currency: 'eur',
+        receipt_email: 'ada@example.com',
+      },
+    });
     world.outside.on('GET /stock', { body: { stock: [{ sku: 'BUOY-1', expected: 3 }] } });
   });
-  afterAll(() => world.close());
+  afterAll(async () => {
+    await reached.stop();
+    await world.close();
+  });
 
   /** Test values of a template's variables. */
   async function variablesFor(template: Template): Promise<JsonObject> {
     const vars: { [name: string]: JsonValue } = {};
     for (const { var: name, credential } of template.setup) {
-      if (credential !== undefined) vars[name] = await addCredential(credential[0] ?? '');
+      if (credential !== undefined) vars[name] = await addCredential(credential, name);
       else if (name.endsWith('_url')) vars[name] = world.outside.url;
     }
     if (template.id === 'uptime-check') vars.sites = [world.outside.url];
@@ -223,41 +263,76 @@ describe('in test mode', () => {
 
   /** What the template is started with: its samples, or what its trigger would give it. */
   async function inputsFor({ samples, workflow }: Template): Promise<readonly JsonValue[]> {
-    if (samples.length > 0) return samples.map(({ data }) => data);
     const { nodes } = (workflow as { flow_data: unknown }).flow_data as Flow;
+    const withFiles = nodes.some(
+      ({ type, data }) => type === 'trigger.email' && data?.config?.attachments !== false,
+    );
+    const attachments = withFiles ? { attachments: [await addFile({ accept: '.pdf' })] } : {};
+    if (samples.length > 0) return samples.map(({ data }) => ({ ...(data as JsonObject), ...attachments }));
     const form = nodes.find(({ type }) => type === 'trigger.form')?.data?.config?.fields ?? [];
     const values: { [name: string]: JsonValue } = {};
     for (const field of form as readonly JsonObject[]) {
       values[textOf(field.name)] = field.type === 'file' ? await addFile(field) : 'ada@example.com';
     }
-    return [{ ...FIRED, ...values }];
+    const photos = nodes.some(({ data }) => data?.config?.body === 'files')
+      ? { photos: await addFile({}) }
+      : {};
+    return [{ ...FIRED, ...values, ...photos }];
   }
 
   const textOf = (value: JsonValue | undefined): string => (typeof value === 'string' ? value : '');
 
   async function addFile({ accept }: JsonObject): Promise<JsonValue> {
-    const isPdf = accept === '.pdf';
-    const stored = await world.service.api('POST', `/files?name=file.${isPdf ? 'pdf' : 'csv'}`, {
-      key: world.key,
-      raw: isPdf ? new Uint8Array(pdfFile(['Invoice 17'])) : 'sku,counted\nBUOY-1,2\n',
-      headers: { 'content-type': isPdf ? 'application/pdf' : 'text/csv' },
-    });
+    if (accept === undefined) return store('file.png', pngFile(2, 2), 'image/png');
+    if (accept === '.pdf')
+      return store('file.pdf', new Uint8Array(pdfFile(['Invoice 17'])), 'application/pdf');
+    return store('file.csv', 'sku,counted\nBUOY-1,2\n', 'text/csv');
+  }
+
+  async function store(
+    name: string,
+    raw: string | Uint8Array<ArrayBuffer>,
+    type: string,
+  ): Promise<JsonValue> {
+    const headers = { 'content-type': type };
+    const stored = await world.service.api('POST', `/files?name=${name}`, { key: world.key, raw, headers });
     expect(stored.status, stored.text).toBe(201);
     return parseJson(stored.text);
   }
 
-  async function addCredential(type: string): Promise<number> {
+  /** One of the first of these types that needs nobody's consent. */
+  async function addCredential(types: readonly string[], name: string): Promise<number> {
+    const server = { host: '127.0.0.1', username: 'ada', password: 'not-a-real-one' };
+    const type = types.includes('bearer') ? 'bearer' : types[0];
     switch (type) {
       case 'bearer':
-        return world.addToken();
+        return world.addToken('*');
+      case 'basic':
+        return world.addCredential('basic', { username: 'ada', password: 'not-a-real-one' }, ['*']);
+      case 'header':
+        return world.addCredential('header', { name: 'X-Key', value: 'not-a-real-one' }, ['*']);
       case 'chat':
         return world.addChat('team');
       case 'smtp':
         return world.addMail();
       case 'sql': {
+        if (name === 'mongodb_credential')
+          return world.addCredential('sql', { ...server, dialect: 'mongodb', database: 'shop' });
         const { id, db } = await world.addDatabase();
         await createOrders(db);
+        await db.query(PRODUCTS);
         return id;
+      }
+      case 'mqtt':
+      case 'redis':
+        return world.addCredential(type, server);
+      case 'kafka': {
+        const { username, password } = server;
+        return world.addCredential('kafka', { brokers: '127.0.0.1', username, password });
+      }
+      case 'aws': {
+        const keys = { access_key_id: 'AKIDTEST', secret_access_key: 'not-a-real-one' };
+        return world.addCredential('aws', keys, ['*']);
       }
       case 'imap': {
         const fields = { host: 'imap.example.com', username: 'support', password: 'not-a-real-one' };
@@ -286,15 +361,21 @@ describe('in test mode', () => {
         expect(record.output.request, nodeId).toBeTypeOf('object');
       }
     }
-    expect(world.outside.received.filter(({ line }) => !line.startsWith('GET '))).toEqual([]);
+    expect(world.outside.received.filter(({ line }) => !READS.test(line))).toEqual([]);
     expect(world.mail.received).toEqual([]);
   });
 });
 
+/** Operations and triggers of services, by their types. */
+const connectorTypes = new Map(connectorNodes.map((each) => [each.node.type, each]));
+
+/** Requests that change nothing. */
+const READS = /^GET |^POST \/api\.notion\.com\/v1\/databases\/[\w-]+\/query$/;
+
 /** Types that call out even for reads only, or that affect nothing but time. */
 const HARMLESS = new Set([
   ...['core.delay', 'wait.callback', 'wait.approval', 'flow.call', 'webhook.respond'],
-  ...['data.feed', 'file.pdf_text', 'file.read', 'file.write'],
+  ...['data.feed', 'file.pdf_text', 'file.read', 'file.write', 'file.image', 'file.zip', 'core.crypto'],
 ]);
 
 function sendsSomething({ workflow }: Template, nodeId: string): boolean {
@@ -302,6 +383,8 @@ function sendsSomething({ workflow }: Template, nodeId: string): boolean {
   const node = nodes.find(({ id }) => id === nodeId);
   if (node === undefined || registry(node.type)?.kind !== 'effect' || HARMLESS.has(node.type)) return false;
   const config = node.data?.config ?? {};
+  const known = connectorTypes.get(node.type);
+  if (known !== undefined) return known.kind === 'operation' && known.operation.effect;
   if (node.type === 'http.request') return (config.method ?? 'GET') !== 'GET';
   if (node.type === 'data.store') return config.operation !== 'get' && config.operation !== 'list';
   if (node.type === 'sql.query') return config.read_only === false;

@@ -125,6 +125,17 @@ function typedValue(step: Step, kind: string, given: JsonValue): JsonValue {
   return value;
 }
 
+/** JavaScript for the fields of the item that are kept, if not all are; null for all. */
+function keptNames(step: Step): string | null {
+  const how = step.text('include', 'all');
+  if (how !== 'selected' && how !== 'except') return null;
+  const given = step.text(how === 'selected' ? 'includeFields' : 'excludeFields');
+  if (given.startsWith('=')) throw new Unmappable(message('import.name_is_expression', { name: given }));
+  const names = given.split(',').map((name) => name.trim());
+  const test = how === 'selected' ? '' : '!';
+  return `Object.fromEntries(Object.entries(input.item).filter(([name]) => ${test}${JSON.stringify(names)}.includes(name)))`;
+}
+
 /** A Set values node; a Code node if the item's other fields are kept. */
 function withOthers(step: Step, values: { [name: string]: JsonValue }): readonly Out[] {
   const { version } = step.node;
@@ -134,6 +145,7 @@ function withOthers(step: Step, values: { [name: string]: JsonValue }): readonly
       : version >= 3
         ? step.text('include', 'all') !== 'none'
         : step.raw('keepOnlySet') !== true;
+  const kept = keptNames(step);
   const hasSpread = Object.hasOwn(values, '...');
   const isEmptyStart =
     step.input?.path === 'trigger.data' &&
@@ -143,9 +155,10 @@ function withOthers(step: Step, values: { [name: string]: JsonValue }): readonly
     return [step.one(`nodes.${id}.output`)];
   }
   const item = keepsOthers ? step.item() : {};
+  const chosen = kept === null ? 'input.item' : kept;
   const { '...': spread, ...rest } = values;
   const id = step.add('core.code', {
-    code: 'return { ...input.item, ...input.values };',
+    code: `return { ...${chosen}, ...input.values };`,
     input: { item, values: hasSpread ? (spread ?? {}) : rest },
   });
   return [step.one(`nodes.${id}.output.result`)];
@@ -180,7 +193,15 @@ function switchCases(step: Step): readonly Out[] {
     (_, output) => outs.find((each) => each.output === output)?.out,
   );
   const fallback = step.pass('default', id);
-  return [...byOutput.map((out) => out ?? fallback), fallback];
+  const shared = step.raw('options.fallbackOutput') ?? step.raw('fallbackOutput');
+  if (typeof shared !== 'number' || shared < 0) return [...byOutput.map((out) => out ?? fallback), fallback];
+  const joined = byOutput[shared];
+  if (joined === undefined)
+    return Array.from({ length: shared + 1 }, (_, output) => byOutput[output] ?? fallback);
+  // What fits no rule leaves by the output of one of them.
+  step.continueFrom([joined.exit, fallback.exit]);
+  const both = step.pass('out', step.add('core.set', { values: {} }, { suffix: `output ${shared}` }));
+  return byOutput.map((out, output) => (output === shared ? both : (out ?? fallback)));
 }
 
 function oldRule(step: Step, rule: { readonly [name: string]: JsonValue }) {

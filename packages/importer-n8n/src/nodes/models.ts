@@ -4,11 +4,12 @@ import { message } from '@millrace/messages';
 import type { Out } from '../compiler.ts';
 import { forItem, type Handlers } from '../handler.ts';
 import { jsonParam } from '../json-text.ts';
+import { isSet } from '../left-out.ts';
 import { arrayOf, asText, type N8nNode, objectOf, textOf } from '../read.ts';
 import { type Step, Unmappable } from '../step.ts';
 import { documentTexts, fileText } from './documents.ts';
 import { geminiMedia } from './gemini.ts';
-import { defaultModel, partParam } from './parts.ts';
+import { defaultModel, modelOptions, partParam } from './parts.ts';
 import { openAi } from './providers.ts';
 import { agentTools } from './tools.ts';
 import { searchConfig, storeOf } from './vectors.ts';
@@ -46,21 +47,29 @@ function modelOf(step: Step, node: N8nNode): Config {
   const name =
     partParam(step, node, 'model') ?? partParam(step, node, 'modelName') ?? partParam(step, node, 'modelId');
   const plain = typeof name === 'string' ? name.replace(/^models\//, '') : '';
-  const temperature = partParam(step, node, 'options.temperature');
-  const maxTokens =
-    partParam(step, node, 'options.maxTokens') ?? partParam(step, node, 'options.maxOutputTokens');
-  // n8n's -1 stands for no limit.
-  const options = { temperature, maxTokens: maxTokens === -1 ? undefined : maxTokens };
-  for (const [name, value] of Object.entries(options)) {
-    if (value !== undefined && value !== '' && typeof value !== 'number')
-      step.approximate(message('import.model_option_left_out', { name }));
-  }
+  const maxTokens = ['maxTokens', 'maxOutputTokens', 'maxTokensToSample']
+    .map((each) => partParam(step, node, `options.${each}`))
+    .find((each) => each !== undefined);
+  const left = Object.entries(objectOf(node.parameters.options))
+    .filter(([each, value]) => !MODEL_OPTIONS.has(each) && isSet(value ?? null))
+    .map(([each]) => each);
+  if (left.length > 0)
+    step.compiler.approximate(node, message('import.settings_left_out', { names: left.join(', ') }));
   return {
     model: plain === '' ? defaultModel(node.kind) : plain,
-    ...(typeof temperature === 'number' && temperature >= 0 && temperature <= 2 ? { temperature } : {}),
-    ...(typeof maxTokens === 'number' && maxTokens > 0 ? { max_tokens: Math.floor(maxTokens) } : {}),
+    ...modelOptions(step, partParam(step, node, 'options.temperature'), maxTokens),
   };
 }
+
+/** Options of a model that are imported, and those for which Millrace has its own rules. */
+const MODEL_OPTIONS = new Set([
+  'temperature',
+  'maxTokens',
+  'maxOutputTokens',
+  'maxTokensToSample',
+  'timeout',
+  'maxRetries',
+]);
 
 /** What is asked: the node's own text, or what a chat trigger brought. */
 function promptOf(step: Step): JsonValue {

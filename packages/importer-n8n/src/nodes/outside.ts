@@ -86,7 +86,7 @@ function respond(step: Step) {
   const id = step.add('webhook.respond', {
     format: how === 'text' ? 'html' : 'json',
     status: isKnown ? status : 200,
-    body: isRedirect ? null : responseBody(step, how),
+    body: isRedirect ? null : underKey(step, how, responseBody(step, how)),
     ...(Object.keys(headers).length === 0 ? {} : { headers }),
   });
   return [step.pass('out', id)];
@@ -102,6 +102,17 @@ function responseHeaders(step: Step): { [name: string]: JsonValue } {
     else step.approximate(message('import.response_header', { name }));
   }
   return headers;
+}
+
+/** Items may be sent as a member of an object. */
+function underKey(step: Step, how: string, body: JsonValue): JsonValue {
+  const key = /^(?:allIncomingItems|firstIncomingItem)$/.test(how) ? step.text('options.responseKey') : '';
+  if (key === '') return body;
+  if (key.startsWith('=')) {
+    step.approximate(message('import.settings_left_out', { names: 'responseKey' }));
+    return body;
+  }
+  return key.split('.').reduceRight((inner, name) => ({ [name]: inner }), body);
 }
 
 function responseBody(step: Step, how: string): JsonValue {

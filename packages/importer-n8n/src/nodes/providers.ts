@@ -5,7 +5,7 @@ import type { Out } from '../compiler.ts';
 import type { Handlers } from '../handler.ts';
 import { arrayOf, asText, objectOf } from '../read.ts';
 import { type Step, Unmappable } from '../step.ts';
-import { AUTH, defaultModel } from './parts.ts';
+import { AUTH, defaultModel, modelOptions } from './parts.ts';
 import { agentTools } from './tools.ts';
 
 type Config = { [name: string]: JsonValue };
@@ -100,6 +100,7 @@ function lookAt(step: Step): readonly Out[] {
     credential_id: 0,
     model: modelName(step, defaultModel(step.node.kind)),
     prompt: step.param('text', "What's in this image?"),
+    ...optionsOf(step),
     files,
   });
   const answer = ['text'];
@@ -151,6 +152,14 @@ function speak(step: Step): readonly Out[] {
   return [step.withFile(step.one(`nodes.${id}.output`, {}), name, `nodes.${id}.output.body`)];
 }
 
+function optionsOf(step: Step): { readonly [name: string]: JsonValue } {
+  const given = (name: string): JsonValue | undefined => {
+    const value = step.raw(`options.${name}`);
+    return value === undefined ? undefined : step.value(value);
+  };
+  return modelOptions(step, given('temperature'), given('maxTokens') ?? given('maxOutputTokens'));
+}
+
 function modelName(step: Step, otherwise: string): JsonValue {
   const chosen = step.chosen('modelId') ?? step.chosen('model') ?? step.chosen('chatModel');
   return chosen === null || chosen === '' ? otherwise : chosen;
@@ -179,12 +188,15 @@ function askOnce(step: Step, isOld: boolean, callable: Handlers): readonly Out[]
     step.raw('simplifyOutput') === 'json' ||
     step.text('options.textFormat.textOptions.type') === 'json_object';
   const tools = agentTools(step, callable);
+  const apart = step.param('options.system', '') || step.param('options.systemMessage', '');
+  if (apart !== '') system.unshift(asText(apart));
   step.approximate(message('import.choose_model_credential'));
   const config: Config = {
     credential_id: 0,
     model: modelName(step, isOld ? 'gpt-4.1-mini' : defaultModel(step.node.kind)),
-    ...(system.length === 0 || asked.length === 0 ? {} : { system: system.join('\n\n') }),
+    ...(system.length === 0 || prompt === system[0] ? {} : { system: system.join('\n\n') }),
     prompt,
+    ...optionsOf(step),
     ...(isJson ? { output: 'json', schema: { type: 'object' } } : {}),
     ...tools,
   };

@@ -19,6 +19,21 @@ export const CONVERTERS: {
   },
   item_fields: (step) => step.item(),
   item_columns: (step) => pick(step, listOfNames(step.raw('columns') ?? step.raw('fieldsToSend.inputs'))),
+  names: (step, path) => {
+    const names = arrayOf(step.raw(path)).map((each) => asText(step.value(objectOf(each).name ?? '')));
+    return names.length === 0 ? undefined : names.join(',');
+  },
+  gmail_query: gmailQuery,
+  calendar_guests: (step, path) => {
+    const given = arrayOf(step.raw(path));
+    if (given.length === 0) return undefined;
+    // What a model fills in can't be taken apart: it is one address.
+    if (step.toolArguments !== null) return given.map((each) => ({ email: step.value(each) }));
+    const sources = given.map((each) => step.source(each)).join(', ');
+    return step.computed(
+      `[${sources}].flatMap((each) => String(each).split(',')).map((each) => each.trim()).filter(Boolean).map((email) => ({ email }))`,
+    );
+  },
   pairs: (step, path) => pairsAt(step, path, 'name', 'value'),
   telegram_keyboard: (step, path) => {
     const rows = arrayOf(step.raw(`${path}.rows`)).map((row) =>
@@ -212,6 +227,28 @@ function pick(step: Step, names: readonly string[]): JsonValue {
   return step.computed(`Object.fromEntries(${list}.map((name) => [name, $json[name]]))`);
 }
 
+/** What Gmail searches for: n8n keeps parts of it in fields of their own. */
+function gmailQuery(step: Step, path: string): JsonValue | undefined {
+  const status = step.text(`${path}.readStatus`);
+  type Part = readonly [value: JsonValue | undefined, part: (source: string) => string];
+  const written: readonly Part[] = [
+    [step.raw(`${path}.q`), (source: string) => source],
+    [step.raw(`${path}.sender`), (source: string) => `'from:' + ${source}`],
+    [status === 'both' ? '' : status, (source: string) => `'is:' + ${source}`],
+    ...['After', 'Before'].map(
+      (when): Part => [
+        step.raw(`${path}.received${when}`),
+        (source: string) => `'${when.toLowerCase()}:' + Math.floor(new Date(${source}).getTime() / 1000)`,
+      ],
+    ),
+  ];
+  const set = written.filter(([value]) => value !== undefined && value !== '');
+  if (set.length === 0) return undefined;
+  if (set.length === 1 && step.raw(`${path}.q`)) return step.param(`${path}.q`);
+  const parts = set.map(([value, part]) => part(step.source(value)));
+  return step.computed(`[${parts.join(', ')}].join(' ')`);
+}
+
 /** An e-mail as Gmail takes it: its source text in base64url. */
 function gmailRaw(step: Step): JsonValue {
   const header = (name: string, path: string): string => {
@@ -228,7 +265,7 @@ function gmailRaw(step: Step): JsonValue {
   const encodedSubject = `"Subject: =?utf-8?B?" + btoa(Array.from(new TextEncoder().encode(String(${subject})), (byte) => String.fromCharCode(byte)).join("")) + "?=\\r\\n" + `;
   if (step.raw('options.attachmentsUi') !== undefined) step.approximate(message('import.no_attachments'));
   return step.computed(
-    `${encode}(${header('To', 'sendTo')}${header('To', 'toEmail')}${header('Cc', 'options.ccList')}${header('Bcc', 'options.bccList')}${encodedSubject}"Content-Type: text/${isHtml ? 'html' : 'plain'}; charset=utf-8\\r\\n\\r\\n" + ${body})`,
+    `${encode}(${header('To', 'sendTo')}${header('To', 'toEmail')}${header('To', 'options.sendTo')}${header('Reply-To', 'options.replyTo')}${header('Cc', 'options.ccList')}${header('Bcc', 'options.bccList')}${encodedSubject}"Content-Type: text/${isHtml ? 'html' : 'plain'}; charset=utf-8\\r\\n\\r\\n" + ${body})`,
   );
 }
 

@@ -134,14 +134,23 @@ function read(step: Step): readonly Out[] {
   });
   const old = step.raw('lookupColumn');
   if (old !== undefined) filters.push({ column: step.value(old), value: step.param('lookupValue', '') });
-  const id = step.add('http.request', { url: rangeUrl(step), auth: AUTH });
-  const combine = step.text('combineFilters', 'AND') === 'OR' ? 'some' : 'every';
+  const place = objectOf(step.raw('options.dataLocationOnSheet.values'));
+  const range = place.rangeDefinition === 'specifyRangeA1' ? asText(step.value(place.range ?? '')) : '';
+  if (place.rangeDefinition === 'specifyRange') step.approximate(message('import.sheet_from_top'));
+  const url = rangeUrl(step);
+  const id = step.add('http.request', { url: range === '' ? url : `${url}!${inUrl(range)}`, auth: AUTH });
+  const { version } = step.node;
+  const combine = step.text('combineFilters', version < 4.3 ? 'OR' : 'AND') === 'OR' ? 'some' : 'every';
+  const isFirst =
+    version < 4.5
+      ? !['returnAllMatches', true].includes(step.raw('options.returnAllMatches') as string | boolean)
+      : step.raw('options.returnFirstMatch') === true;
   const rows = step.add(
     'core.code',
     {
       code: `${ROWS}
 const filters = input.filters;
-return filters.length === 0 ? rows : rows.filter((row) => filters.${combine}(({ column, value }) => String(row[column] ?? '') === String(value ?? '')));`,
+return filters.length === 0 ? rows : rows.filter((row) => filters.${combine}(({ column, value }) => String(row[column] ?? '') === String(value ?? '')))${isFirst ? '.slice(0, 1)' : ''};`,
       input: { values: template(`nodes.${id}.output.body.values`), filters },
     },
     { suffix: 'rows' },

@@ -16,7 +16,13 @@ export function sql(step: Step): readonly Out[] {
   if (operation !== 'executeQuery') throw new Unmappable(message('import.unknown_operation', { operation }));
   step.approximate(message('import.choose_credential'));
   const query = step.text('query');
-  const given = namedParameters(step, step.raw('options.queryReplacement'), query);
+  const given = namedParameters(
+    step,
+    step.raw('options.queryReplacement') ??
+      step.raw('options.queryParameters') ??
+      step.raw('options.queryParams'),
+    query,
+  );
   const { text, parameters } = statementOf(step, query, given);
   const id = step.add('sql.query', {
     credential_id: 0,

@@ -33,7 +33,7 @@ export function newToken(): string {
 
 /** A page of a form that works without scripts: what other pages asked for is in hidden inputs. */
 export function formPage(shown: ShownForm, reader: Reader): HostedPage {
-  const { options, page, faults, problem, entered } = shown;
+  const { options, page, faults, entered } = shown;
   const { say } = reader;
   const pages = pagesOf(options.fields);
   const { heading = '', help = '', fields = [] } = pages[page] ?? {};
@@ -54,8 +54,7 @@ export function formPage(shown: ShownForm, reader: Reader): HostedPage {
       : '',
     heading === '' ? '' : `<h2>${escapeHtml(heading)}</h2>`,
     help === '' ? '' : `<p class="help">${escapeHtml(help)}</p>`,
-    problem === null ? '' : `<p class="problem" role="alert">${escapeHtml(say(problem))}</p>`,
-    summary(faults, hasFiles, reader),
+    summary(shown, hasFiles, reader),
     `<form method="post" action="${escapeHtml(shown.action)}"${hasFiles ? ' enctype="multipart/form-data"' : ''}>`,
     hidden(PAGE_INPUT, String(page)),
     hidden(TOKEN_INPUT, shown.token),
@@ -82,10 +81,11 @@ function buttonOf({ button }: FormOptions, isLast: boolean, { say }: Reader): st
   return button === '' ? say(message('form.submit')) : button;
 }
 
-function summary(faults: readonly FieldFault[], hasFiles: boolean, { say }: Reader): string {
-  if (faults.length === 0) return '';
+/** Why the page is shown again. */
+function summary({ faults, problem }: ShownForm, hasFiles: boolean, { say }: Reader): string {
+  if (faults.length === 0 && problem === null) return '';
   const said = [
-    message('form.faults', { count: faults.length }),
+    problem ?? message('form.faults', { count: faults.length }),
     ...(hasFiles ? [message('form.choose_again')] : []),
   ];
   return `<p class="problem" role="alert">${said.map((each) => escapeHtml(say(each))).join(' ')}</p>`;

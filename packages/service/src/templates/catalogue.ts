@@ -30,9 +30,9 @@ const TemplateFile = Type.Object(
     setup: Type.Array(
       Type.Object(
         {
-          /** Its name in `settings.vars` of the workflow or of a companion, unless `pointer` is set. */
+          /** Its name in `settings.vars` of the workflow or of a companion. */
           var: Type.String({ pattern: '^[a-z][a-z0-9_]*$' }),
-          /** Its location in the workflow's `flow_data`, as a JSON Pointer. */
+          /** Its location in the workflow's `flow_data`, as a JSON Pointer: instead of a variable, or in addition to one of this name. */
           pointer: Type.Optional(Type.String({ pattern: '^/nodes/' })),
           description: Type.String({ minLength: 1 }),
           /** It is the id of a credential of one of these types. */
@@ -131,18 +131,15 @@ export function variableValue(
   return owner?.[name] ?? null;
 }
 
-/** Sets a variable in each of a template's workflows that has it. Returns false if none has. */
+/** Sets a variable in each of a template's workflows that has it, and where its pointer says. Returns false if there is neither. */
 export function setVariable(template: Template, name: string, value: JsonValue): boolean {
   const step = template.setup.find((each) => each.var === name && each.pointer !== undefined);
-  if (step?.pointer !== undefined) {
-    setAt(template.workflow, step.pointer, value);
-    return true;
-  }
+  if (step?.pointer !== undefined) setAt(template.workflow, step.pointer, value);
   const owners = workflowsOf(template)
     .map(varsOf)
     .filter((vars) => vars !== null && Object.hasOwn(vars, name));
   for (const vars of owners) if (vars !== null) setOwn(vars, name, value);
-  return owners.length > 0;
+  return step?.pointer !== undefined || owners.length > 0;
 }
 
 /** Sets the id of a created companion in the template's workflow. */
