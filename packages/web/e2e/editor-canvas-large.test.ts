@@ -154,6 +154,19 @@ async function nearMiddle(page: Page): Promise<string> {
   }, middle);
 }
 
+/** Where the map's part that isn't dimmed is on the screen: the second part of its path. */
+function placeOfHole(path: Element): {
+  readonly x: number;
+  readonly y: number;
+  readonly width: number;
+  readonly height: number;
+} {
+  const [, , width = '0', height = '0'] =
+    /M.*?z(M0,0)h([\d.]+)v([\d.]+)/.exec(path.getAttribute('d') ?? '') ?? [];
+  const { x, y } = path.closest('svg')?.getBoundingClientRect() ?? { x: 0, y: 0 };
+  return { x, y, width: Number(width), height: Number(height) };
+}
+
 /** What the canvas shows: its offset and zoom. */
 const viewOf = (page: Page) =>
   page.locator('.react-flow__viewport').evaluate((element) => (element as HTMLElement).style.transform);
@@ -207,6 +220,33 @@ test('nodes from far away are opened by a click and by keys', async () => {
   await canvasNode(page, idOf(3, 3)).focus();
   await page.keyboard.press('Enter');
   await panel.getByText(idOf(3, 3)).first().waitFor();
+});
+
+test('the map shows what is seen, and only moves that while a large flow is panned near', async () => {
+  const { page } = await openLarge();
+  await zoomIn(page);
+  const map = await boxOf(page.locator('.flow-map-nodes'));
+  const seen = page.locator('.flow-map-mask path');
+  const drawn = await seen.getAttribute('d');
+  const placeOf = () => seen.evaluate(placeOfHole);
+  const before = await placeOf();
+  const canvas = await boxOf(page.getByTestId('canvas'));
+  expect(before.width / before.height).toBeCloseTo(canvas.width / canvas.height, 1);
+  // The middle of the flow is in the middle of the canvas.
+  expect(Math.abs(before.x + before.width / 2 - map.x - map.width / 2)).toBeLessThan(map.width / 10);
+  const node = await boxOf(canvasNode(page, await nearMiddle(page)));
+  await press(page, { x: node.x - 8, y: node.y + node.height + 8 });
+  await page.mouse.move(node.x - 20, node.y + 20, { steps: 3 });
+  await page.locator('.react-flow.is-panned.is-pulled').waitFor();
+  const view = await viewOf(page);
+  await page.mouse.move(node.x - 220, node.y + 120, { steps: 10 });
+  await eventually(() => viewOf(page)).not.toBe(view);
+  await page.mouse.up();
+  await page.locator('.react-flow.is-panned').waitFor({ state: 'detached' });
+  const after = await placeOf();
+  expect(after.x).toBeGreaterThan(before.x + 1);
+  expect(after.y).toBeLessThan(before.y - 1);
+  expect(await seen.getAttribute('d')).toBe(drawn);
 });
 
 test('pulling the map moves the canvas, and its wheel zooms', async () => {

@@ -7,6 +7,8 @@ const WIDTH = 168;
 const HEIGHT = 116;
 /** Pixels of the map around the flow. */
 const MARGIN = 5;
+/** The map without its border. */
+const INSIDE = { width: WIDTH - 2, height: HEIGHT - 2 } as const;
 /** Pixels of a wheel after which the zoom has doubled, and how many pixels a line and a page are. */
 const WHEEL_DOUBLES = 500;
 const WHEEL_PIXELS = [1, 25, 500];
@@ -34,11 +36,11 @@ export function FlowMap({ nodes, label }: { nodes: readonly CanvasNode[]; label:
     width: scale * (WIDTH + 2 * MARGIN),
     height: scale * (HEIGHT + 2 * MARGIN),
   };
-  const viewBox = `${frame.x} ${frame.y} ${frame.width} ${frame.height}`;
+  const seen = placeOnMap(view, frame);
 
-  const svg = useRef<SVGSVGElement>(null);
+  const hand = useRef<HTMLDivElement>(null);
   useEffect(() => {
-    const element = svg.current;
+    const element = hand.current;
     // React's listeners couldn't keep the page from scrolling.
     const onWheel = (event: WheelEvent) => {
       event.preventDefault();
@@ -74,13 +76,16 @@ export function FlowMap({ nodes, label }: { nodes: readonly CanvasNode[]; label:
       style={{ width: WIDTH, height: HEIGHT }}
       data-testid="flow-map"
     >
-      <svg className="flow-map-nodes" viewBox={viewBox} aria-hidden>
+      <svg
+        className="flow-map-nodes"
+        viewBox={`${frame.x} ${frame.y} ${frame.width} ${frame.height}`}
+        aria-hidden
+      >
         <MapNodes nodes={nodes} />
       </svg>
-      <svg
-        ref={svg}
+      <div
+        ref={hand}
         className="flow-map-view"
-        viewBox={viewBox}
         role="img"
         aria-label={label}
         onPointerDown={press}
@@ -88,12 +93,19 @@ export function FlowMap({ nodes, label }: { nodes: readonly CanvasNode[]; label:
         onPointerUp={release}
         onPointerCancel={release}
       >
-        <path
-          className="react-flow__minimap-mask"
-          d={`${outline(frame)}${outline(view)}`}
-          fillRule="evenodd"
-        />
-      </svg>
+        {/* Only its transform changes while the canvas is moved: anything else would have the whole page painted for each frame. */}
+        <svg
+          className="flow-map-mask"
+          style={{ transform: `translate(${seen.x}px, ${seen.y}px)` }}
+          aria-hidden
+        >
+          <path
+            className="react-flow__minimap-mask"
+            d={`${outline(AROUND)}${outline({ ...seen, x: 0, y: 0 })}`}
+            fillRule="evenodd"
+          />
+        </svg>
+      </div>
     </Panel>
   );
 }
@@ -122,6 +134,20 @@ function viewOf({
 
 function isSameView(a: View, b: View): boolean {
   return a.every((one, at) => one === b[at]);
+}
+
+/** Reaches beyond all sides of the map, wherever what is seen is. */
+const AROUND: Rect = { x: -2 * WIDTH, y: -2 * HEIGHT, width: 4 * WIDTH, height: 4 * HEIGHT };
+
+/** Where a part of the flow is on the map, in pixels. */
+function placeOnMap(part: Rect, frame: Rect): Rect {
+  const scale = Math.min(INSIDE.width / frame.width, INSIDE.height / frame.height);
+  return {
+    x: (INSIDE.width - scale * frame.width) / 2 + scale * (part.x - frame.x),
+    y: (INSIDE.height - scale * frame.height) / 2 + scale * (part.y - frame.y),
+    width: scale * part.width,
+    height: scale * part.height,
+  };
 }
 
 function around(a: Rect, b: Rect): Rect {

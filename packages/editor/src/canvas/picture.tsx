@@ -50,6 +50,9 @@ const NO_EDGES: CanvasEdge[] = [];
 
 type Direction = 'left' | 'right' | 'up' | 'down';
 
+/** What is going on: the canvas is zoomed or moved, panned with the mouse, or something is being pulled. */
+type Motion = '' | 'is-moving' | 'is-panned' | 'is-panned is-pulled' | 'is-pulled';
+
 /**
  * The React Flow canvas. It re-renders on every step of a drag, so its props must keep their identity: React Flow would
  * otherwise re-render every node.
@@ -88,7 +91,7 @@ export const Picture = memo(function Picture({
     },
     [store, getViewport],
   );
-  const [motion, setMotion] = useState<'' | 'is-moving' | 'is-moving is-pulled' | 'is-pulled'>('');
+  const [motion, setMotion] = useState<Motion>('');
   const isLarge = nodes.length > MANY;
   const distance = useStore(
     ({ transform: [, , zoom] }): Distance =>
@@ -127,10 +130,14 @@ export const Picture = memo(function Picture({
   );
   const menus = useContextMenus(onMenu);
   const onPaneClick = useCallback(() => onOpenNode(null), [onOpenNode]);
-  const onMoveStart = useCallback(() => setMotion('is-moving'), []);
+  const onMoveStart = useCallback(
+    (event: globalThis.MouseEvent | TouchEvent | null) =>
+      setMotion(event?.type === 'mousedown' ? 'is-panned' : 'is-moving'),
+    [],
+  );
   // A press may still become a click.
   const onMove = useCallback((event: globalThis.MouseEvent | TouchEvent | null) => {
-    if (event?.type === 'mousemove') setMotion('is-moving is-pulled');
+    if (event?.type === 'mousemove') setMotion('is-panned is-pulled');
   }, []);
   const onMoveEnd = useCallback(() => setMotion(''), []);
   const { onNodeDrag, onNodeDragStop } = actions;
