@@ -26,7 +26,7 @@ const DATA =
   /^(?:organisation |Test system_admin|Takes orders from|Orders|Invoice by e-mail|Refund approval|Nightly sync|Nothing left of|Order placed|Large order\?|Every line|Nothing special|No stock|Line\b|Refund|The desk came|Shop|Signature of|Warehouse|Bookkeeping|Reports|Former shop|Test (?:viewer|editor|org_admin)|Ada$|test$|total > 100|sku, number)/;
 /** Names that are the same in every language: products, formats, protocols, keys. */
 const NAMES =
-  /^(?:Millrace|English|API|AI|HTML|HTTP|URL|JSON|SQL|UTC|GET|Webhook|Cc|Bcc|Node\.js|PostgreSQL|MongoDB|Redis|Kafka|Markdown|XML)(?:[ ·].*)?$/;
+  /^(?:Millrace|English|API|AI|HTML|HTTP|URL|JSON|SQL|UTC|GET|Webhook|Cc|Bcc|Node\.js|PostgreSQL|MongoDB|Redis|Kafka|MQTT|Markdown|XML)(?:[ ·].*)?$/;
 /** Services are called the same in Japanese, unless their connector says otherwise. */
 const SERVICES = new Set(services.map(({ title }) => title));
 /** Identifiers: actions, scopes, codes; addresses and keys. */
