@@ -68,19 +68,29 @@ export class LeaseKeeper {
     const cpuUsage = new CpuUsage();
     await store.registerWorker(id);
     await this.#deps.onRegistered();
-    // Before the first claim under the new id, which would count these executions as crashed.
-    if (this.#bystanders.length > 0) await store.uncountCrashes(this.#bystanders);
-    this.#bystanders = [];
-    if (this.#formerIds.length > 0) await store.inherit(id, this.#formerIds, [...this.#suspects]);
-    // Without a valid lease nothing was inherited; the next registration does it.
-    if (watch.isValid) {
-      this.#formerIds = [];
-      this.#suspects.clear();
-    }
+    await this.#takeBack(id, watch);
     const registration = { id, watch, cpuUsage };
     this.#current = registration;
     this.#watch(registration);
     log.info({ worker_id: id }, 'worker registered');
+  }
+
+  /** Before the first claim under the new id, which would count the executions of lost registrations as crashed. */
+  async #takeBack(id: string, watch: LeaseWatch): Promise<void> {
+    const { store } = this.#deps;
+    const formerIds = [...this.#formerIds];
+    if (formerIds.length > 0) {
+      // If this fails, it may have inherited some nevertheless.
+      this.#formerIds.push(id);
+      await store.inherit(id, formerIds, [...this.#suspects]);
+    }
+    // Without a valid lease nothing was inherited, and others may still take over what is to be; the next registration does it.
+    if (!watch.isValid) return;
+    // Those that others took over first. Afterwards, as they might have taken over more in the meantime.
+    await store.uncountCrashes(id, this.#bystanders);
+    this.#bystanders = [];
+    this.#formerIds = [];
+    this.#suspects.clear();
   }
 
   /** Sends a heartbeat. @returns false if the lease is lost */

@@ -388,15 +388,19 @@ export async function findLostLeases(db: Queryable, leases: readonly Lease[]): P
 }
 
 /**
- * Undoes the crash that was counted when another worker took these over from a live one. Call it once per lease, before
- * anything else can have raised its claim.
+ * Undoes the crash that was counted when another worker took these over from a live one, whose new registration this is. Call it once per
+ * lease, after the rest was inherited: until then, others may take over more of them.
  */
-export async function uncountCrashes(db: Queryable, leases: readonly Lease[]): Promise<void> {
+export async function uncountCrashes(
+  db: Queryable,
+  workerId: string,
+  leases: readonly Lease[],
+): Promise<void> {
   await db.query(
     `UPDATE executions e SET crashed_attempts = e.crashed_attempts - 1
      FROM ${LEASES.sql} AS l (${LEASES.list()})
      WHERE e.id = l.id AND e.claim > l.claim AND e.worker_id IS DISTINCT FROM l.worker_id
-       AND e.crashed_attempts > 0 AND e.completed_at IS NULL`,
-    LEASES.values(leases),
+       AND e.worker_id IS DISTINCT FROM $4 AND e.crashed_attempts > 0 AND e.completed_at IS NULL`,
+    [...LEASES.values(leases), workerId],
   );
 }

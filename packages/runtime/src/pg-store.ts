@@ -183,8 +183,8 @@ export class PgExecutionStore implements ExecutionStore {
   }
 
   /** Undoes the crashes that other workers counted when they took executions over from this live process. */
-  async uncountCrashes(leases: readonly Lease[]): Promise<void> {
-    if (leases.length > 0) await uncountCrashes(this.#db, leases);
+  async uncountCrashes(workerId: string, leases: readonly Lease[]): Promise<void> {
+    if (leases.length > 0) await uncountCrashes(this.#db, workerId, leases);
   }
 
   /** Ids of the executions whose lease is no longer the row's: cancelled, taken over, ended, deleted. */
