@@ -1,14 +1,15 @@
 import '@millrace/ui/i18n/parts/credentials.ts';
-import { Alert, Button, Group, Modal, Skeleton, Stack, Text } from '@mantine/core';
+import { Button, Group, Modal, Skeleton, Stack, Text } from '@mantine/core';
 import type { Credential } from '@millrace/admin-api';
 import { call } from '@millrace/ui/api/client.ts';
 import { useOrg } from '@millrace/ui/api/me.ts';
 import { endpointQuery } from '@millrace/ui/api/query.ts';
 import { ErrorState } from '@millrace/ui/components/states.tsx';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { CircleCheck, ExternalLink } from 'lucide-react';
+import { ExternalLink } from 'lucide-react';
 import { useEffect, useEffectEvent, useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import { ConnectionOutcome } from './connection-state.tsx';
 
 /** Between looks at whether it was approved in the other tab. */
 const LOOK_MS = 2_000;
@@ -34,15 +35,7 @@ export function ConnectDialog({ item, onClose }: { item: Credential; onClose: ()
     <Modal opened onClose={close} title={t('credentials.connection.title', { name: item.name })}>
       <Stack gap="sm">
         {isConnected ? (
-          <Alert
-            role="status"
-            variant="light"
-            color="green"
-            icon={<CircleCheck size={16} aria-hidden />}
-            py="xs"
-          >
-            {t('credentials.connection.result.connected')}
-          </Alert>
+          <ConnectionOutcome result="connected" role="status" />
         ) : (
           <Text size="sm">{t('credentials.connection.about')}</Text>
         )}

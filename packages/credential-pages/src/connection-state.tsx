@@ -28,19 +28,9 @@ export function ConnectionNotices({
 }) {
   const { t } = useTranslation();
   const ended = items.filter(({ connection }) => connection?.state === 'ended');
-  const isDone = result === 'connected';
   return (
     <Stack gap="xs" mb={ended.length > 0 || result !== undefined ? 'md' : 0}>
-      {result !== undefined && (
-        <Alert
-          variant="light"
-          color={isDone ? 'green' : 'red'}
-          icon={isDone ? <CircleCheck size={16} aria-hidden /> : <TriangleAlert size={16} aria-hidden />}
-          py="xs"
-        >
-          {t(`credentials.connection.result.${result}`)}
-        </Alert>
-      )}
+      {result !== undefined && <ConnectionOutcome result={result} />}
       {ended.length > 0 && (
         <Alert variant="light" color="orange" icon={<Unplug size={16} aria-hidden />} py="xs">
           <Text size="sm">{t('credentials.connection.notice')}</Text>
@@ -52,6 +42,29 @@ export function ConnectionNotices({
         </Alert>
       )}
     </Stack>
+  );
+}
+
+/** @param role `status` where it appears while somebody waits for it */
+export function ConnectionOutcome({
+  result,
+  role = 'alert',
+}: {
+  result: ConnectionResult;
+  role?: 'alert' | 'status';
+}) {
+  const { t } = useTranslation();
+  const isDone = result === 'connected';
+  return (
+    <Alert
+      role={role}
+      variant="light"
+      color={isDone ? 'green' : 'red'}
+      icon={isDone ? <CircleCheck size={16} aria-hidden /> : <TriangleAlert size={16} aria-hidden />}
+      py="xs"
+    >
+      {t(`credentials.connection.result.${result}`)}
+    </Alert>
   );
 }
 
