@@ -16,7 +16,26 @@ export interface KeptFiles {
   giveUp(): Promise<void>;
 }
 
-export function createKeptFiles(files: Files, organisationId: number, log: FastifyBaseLogger): KeptFiles {
+/**
+ * Does what stores files of a request, and deletes them if that fails.
+ * @throws what `use` throws
+ */
+export async function withKeptFiles<Result>(
+  files: Files,
+  organisationId: number,
+  log: FastifyBaseLogger,
+  use: (kept: KeptFiles) => Promise<Result>,
+): Promise<Result> {
+  const kept = createKeptFiles(files, organisationId, log);
+  try {
+    return await use(kept);
+  } catch (error) {
+    await kept.giveUp();
+    throw error;
+  }
+}
+
+function createKeptFiles(files: Files, organisationId: number, log: FastifyBaseLogger): KeptFiles {
   const values: FileValue[] = [];
   return {
     values,

@@ -17,7 +17,7 @@ import { isFinalStatus, type JsonObject, type JsonText, type JsonValue, parseJso
 import type { ApiError } from '@millrace/errors/errors';
 import { sendFile } from '@millrace/http/download';
 import { sendEvents } from '@millrace/http/event-stream';
-import { createKeptFiles } from '@millrace/http/keep-files';
+import { withKeptFiles } from '@millrace/http/keep-files';
 import { startOrigin } from '@millrace/http/origin';
 import { toApiError } from '@millrace/http/problem';
 import { createRateLimiter, sourceOf } from '@millrace/http/rate-limit';
@@ -141,18 +141,20 @@ function addChats(app: FastifyInstance, deps: AddressDeps, starter: Starter): vo
         const session = sessionOf(request, chat.workflow);
         limitRate(chat, session, request);
         if (chat.found.isPaused) throw organisationPaused();
-        const kept = createKeptFiles(deps.files, chat.workflow.organisationId, request.log);
-        try {
-          const sent = await readMessageWithFiles(request, kept, chat.options);
-          // Files may take a while, in which the workflow may have been archived or paused.
-          const { found } = required(await find(request));
-          const began = await start({ ...chat, found }, session, sent, request);
-          if (began.kind !== 'new') await kept.giveUp();
-          return accept(reply, began);
-        } catch (error) {
-          await kept.giveUp();
-          throw error;
-        }
+        const began = await withKeptFiles(
+          deps.files,
+          chat.workflow.organisationId,
+          request.log,
+          async (kept) => {
+            const sent = await readMessageWithFiles(request, kept, chat.options);
+            // Files may take a while, in which the workflow may have been archived or paused.
+            const { found } = required(await find(request));
+            const started = await start({ ...chat, found }, session, sent, request);
+            if (started.kind !== 'new') await kept.giveUp();
+            return started;
+          },
+        );
+        return accept(reply, began);
       },
     );
   });

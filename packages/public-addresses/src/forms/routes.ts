@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { isJsonObject, type JsonObject } from '@millrace/engine';
 import { ApiError, notFound } from '@millrace/errors/errors';
-import { createKeptFiles, type KeptFiles } from '@millrace/http/keep-files';
+import { type KeptFiles, withKeptFiles } from '@millrace/http/keep-files';
 import { startOrigin } from '@millrace/http/origin';
 import { toApiError } from '@millrace/http/problem';
 import { createRateLimiter, sourceOf } from '@millrace/http/rate-limit';
@@ -101,12 +101,12 @@ function addForms(app: FastifyInstance, deps: AddressDeps, starter: Starter): vo
     request: FastifyRequest<Call>,
     reply: FastifyReply,
   ): Promise<FastifyReply> {
-    const kept = createKeptFiles(deps.files, form.workflow.organisationId, request.log);
-    const outcome = await decide(form, request, kept).catch(async (error: unknown) => {
-      await kept.giveUp();
-      throw error;
+    const { organisationId } = form.workflow;
+    const outcome = await withKeptFiles(deps.files, organisationId, request.log, async (kept) => {
+      const decided = await decide(form, request, kept);
+      if (decided.kind !== 'started') await kept.giveUp();
+      return decided;
     });
-    if (outcome.kind !== 'started') await kept.giveUp();
     if (outcome.kind !== 'shown') return sendThere(request, reply, form.options);
     const { status, headers = {}, ...shown } = outcome;
     reply.headers(headers);

@@ -16,7 +16,7 @@ export interface SubmittedFiles {
   readonly problem: ApiError | null;
 }
 
-/** @param mayStore asked once, before the first one */
+/** @param mayStore asked before each one, always with the same answer */
 export function createSubmittedFiles(
   fields: readonly FormField[],
   kept: KeptFiles,
@@ -25,7 +25,6 @@ export function createSubmittedFiles(
   const faults: FieldFault[] = [];
   const counts = new Map<string, number>();
   let problem: ApiError | null = null;
-  let isAllowed: boolean | null = null;
   return {
     faults,
     get problem() {
@@ -38,9 +37,7 @@ export function createSubmittedFiles(
       counts.set(name, count);
       const unstored = { $file: randomUUID(), name: file.name, type: file.type, size: 0, sha256: '' };
       const isWanted = count <= filesOf(field) && isAccepted(field.accept, file);
-      if (!isWanted || faults.length > 0 || problem !== null) return unstored;
-      isAllowed ??= mayStore();
-      if (!isAllowed) return unstored;
+      if (!isWanted || faults.length > 0 || problem !== null || !mayStore()) return unstored;
       try {
         return await kept.keep(file);
       } catch (error) {

@@ -1,7 +1,7 @@
 import type { Queryable } from '@millrace/database/database';
 import type { CompileResult, JsonObject, JsonValue, Plan } from '@millrace/engine';
 import { ApiError, notFound } from '@millrace/errors/errors';
-import { createKeptFiles, type KeptFiles } from '@millrace/http/keep-files';
+import { type KeptFiles, withKeptFiles } from '@millrace/http/keep-files';
 import { startOrigin } from '@millrace/http/origin';
 import type { ArrivingFile } from '@millrace/http/parts';
 import { response } from '@millrace/http/responses';
@@ -159,8 +159,7 @@ function addReceive(app: FastifyInstance, deps: AddressDeps, starter: Starter): 
     if (guard.body !== 'files' || (guard.signature !== null && readsBody(guard.signature.preset)))
       await readRest(request);
     await checkCall(guard, request, workflow, found.now, check);
-    const kept = createKeptFiles(deps.files, workflow.organisationId, request.log);
-    try {
+    return withKeptFiles(deps.files, workflow.organisationId, request.log, async (kept) => {
       const arriving = unreadBody(request);
       const data = await readData(request, guard, body, kept);
       // A file may take minutes, in which the workflow may have been archived or paused.
@@ -187,10 +186,7 @@ function addReceive(app: FastifyInstance, deps: AddressDeps, starter: Starter): 
       const nodeIds = respondersOf(guard, compiled);
       if (compiled.kind === 'invalid' || nodeIds === 'nobody') return sendReceipt(reply, await run());
       return await respondFromWorkflow(request, reply, { guard, order, plan: compiled.plan, nodeIds, run });
-    } catch (error) {
-      await kept.giveUp();
-      throw error;
-    }
+    });
   }
 
   async function readEarly(request: FastifyRequest): Promise<JsonValue> {

@@ -1,7 +1,7 @@
 import { notFound } from '@millrace/errors/errors';
 import { principalOf } from '@millrace/http/context';
 import { sendFile } from '@millrace/http/download';
-import { createKeptFiles } from '@millrace/http/keep-files';
+import { withKeptFiles } from '@millrace/http/keep-files';
 import { response } from '@millrace/http/responses';
 import { addFileBodies, readUpload } from '@millrace/http/upload';
 import type { FastifyInstance } from 'fastify';
@@ -63,13 +63,10 @@ function addUpload(app: FastifyInstance, { files }: AppDeps): void {
   } as const;
   app.post<{ Querystring: UploadQuery }>('/api/v1/files', options, async (request, reply) => {
     const { organisationId } = principalOf(request);
-    const kept = createKeptFiles(files, organisationId, request.log);
-    try {
-      return reply.code(201).send(await readUpload(request, request.query.name, (file) => kept.keep(file)));
-    } catch (error) {
-      await kept.giveUp();
-      throw error;
-    }
+    const value = await withKeptFiles(files, organisationId, request.log, (kept) =>
+      readUpload(request, request.query.name, (file) => kept.keep(file)),
+    );
+    return reply.code(201).send(value);
   });
 }
 
