@@ -1,3 +1,13 @@
+import {
+  type FieldDefinitionNode,
+  type InputValueDefinitionNode,
+  Kind,
+  parse,
+  type SelectionNode,
+  type TypeNode,
+  type ValueNode,
+} from 'graphql';
+
 /** The type of a value, such as `[String!]!`. */
 export interface GraphqlType {
   readonly name: string;
@@ -39,147 +49,91 @@ export interface GraphqlOperation {
   readonly selected: readonly GraphqlSelection[];
 }
 
-/** The types of a schema, by name. */
+const KINDS: { readonly [kind in Kind]?: string } = {
+  [Kind.OBJECT_TYPE_DEFINITION]: 'type',
+  [Kind.INTERFACE_TYPE_DEFINITION]: 'interface',
+  [Kind.INPUT_OBJECT_TYPE_DEFINITION]: 'input',
+  [Kind.ENUM_TYPE_DEFINITION]: 'enum',
+};
+
+/** The types of a schema, by name. @throws GraphQLError if it can't be parsed */
 export function parseGraphqlSchema(text: string): ReadonlyMap<string, GraphqlDefinition> {
-  const tokens = new Tokens(text);
   const found = new Map<string, GraphqlDefinition>();
-  while (!tokens.isEnd) {
-    const kind = tokens.next();
-    // Arguments of a directive may be called like what begins a definition.
-    if (kind === '(') while (!tokens.isEnd && !tokens.take(')')) tokens.next();
-    if (!['type', 'interface', 'input', 'enum'].includes(kind)) continue;
-    const name = tokens.next();
-    while (!tokens.isEnd && tokens.peek() !== '{') tokens.next();
-    tokens.next();
-    const fields = new Map<string, GraphqlField>();
-    const choices: string[] = [];
-    while (!tokens.isEnd && !tokens.take('}')) {
-      const member = tokens.next();
-      if (kind === 'enum') choices.push(member);
-      else fields.set(member, fieldOf(tokens));
-      skipDirectives(tokens);
-    }
-    found.set(name, { kind, fields, choices });
+  for (const definition of parse(text, { noLocation: true }).definitions) {
+    const kind = KINDS[definition.kind];
+    if (kind === undefined || !('name' in definition) || definition.name === undefined) continue;
+    const choices = 'values' in definition ? (definition.values ?? []).map(({ name }) => name.value) : [];
+    const fields = fieldsOf('fields' in definition ? definition.fields : undefined);
+    found.set(definition.name.value, { kind, fields, choices });
   }
   return found;
 }
 
-/** The first operation of a document; fragments aren't understood. */
+/**
+ * The first operation of a document.
+ * @throws GraphQLError if it can't be parsed
+ */
 export function parseGraphqlOperation(text: string): GraphqlOperation {
-  const tokens = new Tokens(text);
-  const kind = tokens.peek() === '{' ? 'query' : tokens.next();
-  if (/^\w/.test(tokens.peek())) tokens.next();
-  const variables = new Map<string, GraphqlType>();
-  if (tokens.take('(')) {
-    while (!tokens.isEnd && !tokens.take(')')) {
-      const name = tokens.next().slice(1);
-      tokens.next();
-      variables.set(name, typeOf(tokens));
-    }
-  }
-  return { kind, variables, selected: selectionOf(tokens) };
+  const { definitions } = parse(text, { noLocation: true });
+  const operation = definitions.find((each) => each.kind === Kind.OPERATION_DEFINITION);
+  if (operation === undefined) throw new Error('The document has no operation.');
+  return {
+    kind: operation.operation,
+    variables: new Map(
+      (operation.variableDefinitions ?? []).map(({ variable, type }) => [variable.name.value, typeOf(type)]),
+    ),
+    selected: operation.selectionSet.selections.map(selectionOf),
+  };
 }
 
-function fieldOf(tokens: Tokens): GraphqlField {
-  const args = new Map<string, GraphqlField>();
-  if (tokens.take('(')) {
-    while (!tokens.isEnd && !tokens.take(')')) {
-      const name = tokens.next();
-      args.set(name, fieldOf(tokens));
-      skipDirectives(tokens);
-    }
-  }
-  tokens.next();
-  const type = typeOf(tokens);
-  const hasDefault = tokens.take('=');
-  if (hasDefault) literalOf(tokens);
-  return { type, args, hasDefault };
+function fieldsOf(
+  nodes: readonly (FieldDefinitionNode | InputValueDefinitionNode)[] = [],
+): ReadonlyMap<string, GraphqlField> {
+  return new Map(
+    nodes.map((node) => [
+      node.name.value,
+      {
+        type: typeOf(node.type),
+        args: fieldsOf('arguments' in node ? node.arguments : undefined),
+        hasDefault: 'defaultValue' in node && node.defaultValue !== undefined,
+      },
+    ]),
+  );
 }
 
-function typeOf(tokens: Tokens): GraphqlType {
-  const isList = tokens.take('[');
-  const name = tokens.next();
-  tokens.take('!');
-  if (isList) {
-    tokens.take(']');
-    return { name, isList, isRequired: tokens.take('!') };
-  }
-  return { name, isList, isRequired: tokens.before() === '!' };
+function typeOf(node: TypeNode): GraphqlType {
+  if (node.kind === Kind.NON_NULL_TYPE) return { ...typeOf(node.type), isRequired: true };
+  if (node.kind === Kind.LIST_TYPE) return { name: typeOf(node.type).name, isList: true, isRequired: false };
+  return { name: node.name.value, isList: false, isRequired: false };
 }
 
-function selectionOf(tokens: Tokens): GraphqlSelection[] {
-  const selected: GraphqlSelection[] = [];
-  if (!tokens.take('{')) return selected;
-  while (!tokens.isEnd && !tokens.take('}')) {
-    const alias = tokens.next();
-    const name = tokens.take(':') ? tokens.next() : alias;
-    const args = new Map<string, GraphqlValue>();
-    if (tokens.take('(')) {
-      while (!tokens.isEnd && !tokens.take(')')) {
-        const argument = tokens.next();
-        tokens.next();
-        args.set(argument, literalOf(tokens));
-      }
-    }
-    selected.push({ name, alias, args, selected: selectionOf(tokens) });
-  }
-  return selected;
+/** Fragments aren't understood: no type has a member of their name. */
+function selectionOf(node: SelectionNode): GraphqlSelection {
+  if (node.kind !== Kind.FIELD) return { name: '...', alias: '...', args: new Map(), selected: [] };
+  return {
+    name: node.name.value,
+    alias: (node.alias ?? node.name).value,
+    args: new Map((node.arguments ?? []).map(({ name, value }) => [name.value, argumentOf(value)])),
+    selected: (node.selectionSet?.selections ?? []).map(selectionOf),
+  };
 }
 
-const CLOSING: { readonly [opening: string]: string } = { '[': ']', '{': '}' };
-
-function literalOf(tokens: Tokens): GraphqlValue {
-  const text = tokens.next();
-  const closing = CLOSING[text];
-  if (closing !== undefined) {
-    while (!tokens.isEnd && !tokens.take(closing)) literalOf(tokens);
-    return { kind: 'other', text };
-  }
-  if (text.startsWith('$')) return { kind: 'variable', text: text.slice(1) };
-  if (text.startsWith('"')) return { kind: 'text', text };
-  return { kind: /^-?\d/.test(text) ? 'number' : 'name', text };
-}
-
-function skipDirectives(tokens: Tokens): void {
-  while (tokens.peek().startsWith('@')) {
-    tokens.next();
-    if (!tokens.take('(')) continue;
-    while (!tokens.isEnd && !tokens.take(')')) tokens.next();
-  }
-}
-
-class Tokens {
-  readonly #all: readonly string[];
-  #at = 0;
-
-  constructor(text: string) {
-    const plain = text
-      .replace(/"""[\s\S]*?"""/g, '')
-      .replace(/^\s*"(?:[^"\\]|\\.)*"\s*$/gm, '')
-      .replace(/#.*$/gm, '');
-    this.#all = plain.match(/[$@]?[A-Za-z_]\w*|-?\d[\w.+-]*|"(?:[^"\\]|\\.)*"|\.\.\.|[^\s,]/g) ?? [];
-  }
-
-  get isEnd(): boolean {
-    return this.#at >= this.#all.length;
-  }
-
-  peek(): string {
-    return this.#all[this.#at] ?? '';
-  }
-
-  before(): string {
-    return this.#all[this.#at - 1] ?? '';
-  }
-
-  next(): string {
-    this.#at += 1;
-    return this.before();
-  }
-
-  take(token: string): boolean {
-    if (this.peek() !== token) return false;
-    this.#at += 1;
-    return true;
+function argumentOf(node: ValueNode): GraphqlValue {
+  switch (node.kind) {
+    case Kind.VARIABLE:
+      return { kind: 'variable', text: node.name.value };
+    case Kind.INT:
+    case Kind.FLOAT:
+      return { kind: 'number', text: node.value };
+    case Kind.STRING:
+      return { kind: 'text', text: node.value };
+    case Kind.ENUM:
+      return { kind: 'name', text: node.value };
+    case Kind.BOOLEAN:
+      return { kind: 'name', text: String(node.value) };
+    case Kind.NULL:
+      return { kind: 'name', text: 'null' };
+    default:
+      return { kind: 'other', text: '' };
   }
 }

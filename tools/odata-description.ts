@@ -1,4 +1,5 @@
 import type { JsonObject, JsonValue } from '@millrace/engine';
+import { SaxesParser } from 'saxes';
 import {
   type DescribedOperation,
   type DescribedSchema,
@@ -280,24 +281,21 @@ function resolved({ name, attributes, children }: Element, names: ReadonlyMap<st
   };
 }
 
-/** All elements, each with those that it contains. CSDL keeps everything in attributes, so texts don't matter. */
+/**
+ * All elements, each with those that it contains. CSDL keeps everything in attributes, so texts don't matter.
+ * @throws Error if it isn't well-formed
+ */
 function elementsOf(text: string): readonly Element[] {
   const all: Element[] = [];
   const open: Element[] = [];
-  for (const [, closing, name = '', given = '', ends] of text.matchAll(
-    /<(\/?)([A-Za-z][\w:.]*)((?:\s+[\w:.]+="[^"]*")*)\s*(\/?)>/g,
-  )) {
-    if (closing === '/') {
-      open.pop();
-      continue;
-    }
-    const attributes = Object.fromEntries(
-      [...given.matchAll(/([\w:.]+)="([^"]*)"/g)].map(([, key = '', value = '']) => [key, value]),
-    );
+  const parser = new SaxesParser();
+  parser.on('opentag', ({ name, attributes }) => {
     const element: Element = { name, attributes, children: [] };
     open.at(-1)?.children.push(element);
     all.push(element);
-    if (ends !== '/') open.push(element);
-  }
+    open.push(element);
+  });
+  parser.on('closetag', () => void open.pop());
+  parser.write(text).close();
   return all;
 }
