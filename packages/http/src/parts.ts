@@ -126,6 +126,26 @@ export async function readParts<Kept>(
   }
 }
 
+/** A body that is a file itself. A failure leaves the connection open, so that the sender gets its response. */
+export function bodyAsFile(body: Readable, headers: IncomingHttpHeaders, givenName?: string): ArrivingFile {
+  const length = headers['content-length'];
+  return {
+    name: fileName(givenName),
+    type: mediaType(headers['content-type']),
+    declaredBytes: length === undefined ? null : Number(length),
+    source: whole(body),
+  };
+}
+
+/** @throws ApiError `invalid_body` if the connection ends before */
+async function* whole(body: Readable): AsyncGenerator<Uint8Array> {
+  try {
+    yield* body.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array>;
+  } catch (cause) {
+    throw new ApiError('invalid_body', message('api.upload_cut'), { cause });
+  }
+}
+
 /** What is read already, and the rest. */
 async function* resumed(
   first: IteratorResult<Uint8Array>,

@@ -1,9 +1,8 @@
 import type { Readable } from 'node:stream';
 import { ApiError } from '@millrace/errors/errors';
-import { fileName, mediaType } from '@millrace/files/names';
 import { message } from '@millrace/messages';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { type ArrivingFile, type PartLimits, readParts } from './parts.ts';
+import { type ArrivingFile, bodyAsFile, type PartLimits, readParts } from './parts.ts';
 
 const MULTIPART = 'multipart/form-data';
 /** The part that is the file; others are ignored. */
@@ -41,25 +40,7 @@ export async function readUpload<Kept>(
     if (only === undefined) throw withoutFile();
     return only;
   }
-  const length = headers['content-length'];
-  return keep({
-    name: fileName(givenName),
-    type: mediaType(type),
-    declaredBytes: length === undefined ? null : Number(length),
-    source: whole(body),
-  });
-}
-
-/**
- * A failure leaves the connection open: the rest of the body is dropped, and the sender gets its response.
- * @throws ApiError `invalid_body` if the connection ends before
- */
-async function* whole(body: Readable): AsyncGenerator<Uint8Array> {
-  try {
-    yield* body.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array>;
-  } catch (cause) {
-    throw new ApiError('invalid_body', message('api.upload_cut'), { cause });
-  }
+  return keep(bodyAsFile(body, headers, givenName));
 }
 
 function withoutFile(): ApiError {

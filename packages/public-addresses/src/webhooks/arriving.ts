@@ -1,8 +1,7 @@
 import { Readable } from 'node:stream';
 import type { JsonValue } from '@millrace/engine';
-import { fileName, mediaType } from '@millrace/files/names';
 import { isJsonType } from '@millrace/http/body';
-import { type KeepPart, readParts } from '@millrace/http/parts';
+import { bodyAsFile, type KeepPart, readParts } from '@millrace/http/parts';
 import { errorCodes, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { isForm, isMultipart, PART_LIMITS, toFields, typeOf } from './body.ts';
 
@@ -88,20 +87,12 @@ export async function readArriving(
   // What isn't held takes no room, and nobody has to make room for it.
   bodyRoom?.release();
   request.body = undefined;
-  const contentType = headers['content-type'];
-  if (isMultipart(typeOf(contentType))) {
+  if (isMultipart(typeOf(headers['content-type']))) {
     const limits = { ...PART_LIMITS, fieldBytes: routeOptions.bodyLimit ?? 0 };
     return toFields(await readParts(body, headers, limits, keepFile));
   }
-  const length = headers['content-length'];
   try {
-    const file = {
-      name: fileName(undefined),
-      type: mediaType(contentType),
-      declaredBytes: length === undefined ? null : Number(length),
-      source: body.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array>,
-    };
-    return await keepFile(file, '');
+    return await keepFile(bodyAsFile(body, headers), '');
   } finally {
     body.resume();
   }
