@@ -106,8 +106,9 @@ function* compile(workflow: N8nWorkflow, started: Started, report: Report): Work
     const added = addTrigger(compiler, trigger);
     report.mapped(at(trigger));
     compiler.outs.set(trigger.name, added.outs);
-    if (started.triggers.length > 1) compiler.guards.noteTrigger(trigger.name);
-    else compiler.guards.note(trigger.name, added.outs.length > 1);
+    const isRouter = added.outs.length > 1;
+    if (started.triggers.length > 1) compiler.guards.noteTrigger(trigger.name, isRouter);
+    else compiler.guards.note(trigger.name, isRouter);
     triggered.push(added);
   }
   separateWebhooks(compiler, triggered);

@@ -68,7 +68,7 @@ describe('a webhook that answers at once', () => {
       allowedOrigins: '*',
       ipWhitelist: '203.0.113.7, 203.0.113.0/24',
     };
-    const result = read(n8n({ Hook: hook({ options }), End: END }, LINE));
+    const result = read(n8n({ Hook: hook({ httpMethod: 'POST', options }), End: END }, LINE));
     expect(configOf(result, 'Hook')?.ip_allow_list).toEqual(['203.0.113.7', '203.0.113.0/24']);
     expect(said(result, 'Hook')).toEqual([
       'import.option_left_out',

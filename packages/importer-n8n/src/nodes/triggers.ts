@@ -1,9 +1,10 @@
-import { isJsonArray, isNamedZone, type JsonValue } from '@millrace/engine';
+import { isJsonArray, isNamedZone, type JsonObject, type JsonValue } from '@millrace/engine';
 import { extend, type Shape, TOP } from '@millrace/importer-kit/refs';
 import { type Message, message } from '@millrace/messages';
 import { isSecretName, isWebhookPath, shapeOfPath } from '@millrace/triggers';
 import type { Compiler, Out } from '../compiler.ts';
 import { arrayOf, type N8nNode, objectOf, parameterAt, textOf } from '../read.ts';
+import { branchesBy } from './branches.ts';
 import { chatOf } from './chat.ts';
 import { feedsFile } from './files.ts';
 import { formOf } from './form.ts';
@@ -64,7 +65,8 @@ export function addTrigger(compiler: Compiler, node: N8nNode): Triggered {
   const ref = { kind: 'one' as const, path, scope: TOP, owner: id, ...(files === null ? {} : { files }) };
   const shaped = plan.shape === undefined ? ref : { ...ref, shape: plan.shape };
   const { answer = 'none', times = [] } = plan;
-  return { id, outs: [{ exit: { id, handle: 'out' }, ref: shaped }], answer, node, times };
+  const outs = outsByMethod(compiler, node, { exit: { id, handle: 'out' }, ref: shaped });
+  return { id, outs, answer, node, times };
 }
 
 /** Files that a form asks for, by both names that n8n has for them; null if there are none. */
@@ -169,9 +171,7 @@ function feed(node: N8nNode): TriggerPlan {
 
 function webhook({ parameters }: N8nNode): TriggerPlan {
   const mode = textOf(parameters.responseMode) ?? 'onReceived';
-  const given = parameters.httpMethod;
-  const listed = given !== undefined && isJsonArray(given) ? given : [given];
-  const methods = listed.map((each) => textOf(each) ?? 'GET').filter((each) => METHODS.has(each));
+  const methods = methodsOf(parameters).filter((each) => METHODS.has(each));
   const path = textOf(parameters.path) ?? '';
   const check = CHECKS[textOf(parameters.authentication) ?? 'none'];
   const addresses = (textOf(parameterAt(parameters, 'options.ipWhitelist')) ?? '')
@@ -184,6 +184,7 @@ function webhook({ parameters }: N8nNode): TriggerPlan {
   const answer: Answer =
     mode === 'lastNode' ? 'last_node' : mode === 'responseNode' ? 'respond_node' : 'none';
   if (answer === 'last_node') notes.push(message('import.answered_at_end'));
+  if (!methods.includes('POST')) notes.push(message('import.post_accepted'));
   for (const [option, value] of Object.entries(objectOf(parameters.options)))
     if (isLeftOut(option, value ?? null, answer)) notes.push(message('import.option_left_out', { option }));
   if (answer === 'none' && (parameters.responseCode ?? 200) !== 200)
@@ -209,6 +210,26 @@ function webhook({ parameters }: N8nNode): TriggerPlan {
     answer,
     notes,
   };
+}
+
+/** The methods with which a webhook is called: a list if each has an output of its own. */
+function methodsOf({ httpMethod, multipleMethods }: JsonObject): readonly string[] {
+  if (httpMethod === undefined && multipleMethods === true) return ['GET', 'POST'];
+  const listed = httpMethod !== undefined && isJsonArray(httpMethod) ? httpMethod : [httpMethod];
+  return listed.map((each) => textOf(each) ?? 'GET');
+}
+
+/** The outputs of a trigger: one for each method of a webhook, unless all of them lead to the same nodes. */
+function outsByMethod(compiler: Compiler, node: N8nNode, out: Out): readonly Out[] {
+  const values = node.kind === 'webhook' ? methodsOf(node.parameters) : [];
+  const targets = values.map((_method, output) => targetsOf(compiler, node, output));
+  if (targets.every((each) => each === targets[0])) return [out];
+  return branchesBy(compiler, node, { label: 'method', left: '{{trigger.request.method}}', values }, out);
+}
+
+function targetsOf(compiler: Compiler, { name }: N8nNode, output: number): string {
+  const links = compiler.started.links.filter((link) => link.from === name && link.output === output);
+  return JSON.stringify(links.map(({ to, input }) => [to, input]).toSorted());
 }
 
 /** Options of a webhook that have nothing here to stand for them. */
