@@ -3,7 +3,7 @@ import { extend, type Shape, TOP } from '@millrace/importer-kit/refs';
 import { type Message, message } from '@millrace/messages';
 import { isSecretName, isWebhookPath, shapeOfPath } from '@millrace/triggers';
 import type { Compiler, Out } from '../compiler.ts';
-import { arrayOf, type N8nNode, objectOf, parameterAt, textOf } from '../read.ts';
+import { arrayOf, type N8nNode, objectOf, parameterAt, parameterOf, textOf } from '../read.ts';
 import { branchesBy } from './branches.ts';
 import { chatOf } from './chat.ts';
 import { feedsFile } from './files.ts';
@@ -83,10 +83,11 @@ function kindOfFiles(
       'trigger.data.attachments',
     );
   // A raw body is a text here, not a file.
-  const isRaw = parameterAt(parameters, 'options.rawBody') === true;
-  const isBinary = parameterAt(parameters, 'options.binaryData') === true;
+  const isRaw = parameterOf(node, 'options.rawBody') === true;
+  const isBinary = parameterOf(node, 'options.binaryData') === true;
   if (kind === 'webhook' && !isRaw && (isBinary || feedsFile(compiler, node))) {
     config.body = 'files';
+    node.asked.add('options.binaryPropertyName');
     return filesOfCall(compiler);
   }
   if (kind !== 'formTrigger') return null;
@@ -169,12 +170,15 @@ function feed(node: N8nNode): TriggerPlan {
   };
 }
 
-function webhook({ parameters }: N8nNode): TriggerPlan {
+function webhook(node: N8nNode): TriggerPlan {
+  const { parameters } = node;
   const mode = textOf(parameters.responseMode) ?? 'onReceived';
   const methods = methodsOf(parameters).filter((each) => METHODS.has(each));
   const path = textOf(parameters.path) ?? '';
   const check = CHECKS[textOf(parameters.authentication) ?? 'none'];
-  const addresses = (textOf(parameterAt(parameters, 'options.ipWhitelist')) ?? '')
+  const listed = textOf(parameterAt(parameters, 'options.ipWhitelist')) ?? '';
+  if (!listed.startsWith('=')) node.asked.add('options.ipWhitelist');
+  const addresses = listed
     .replace(/^=.*/s, '')
     .split(',')
     .map((each) => each.trim())
@@ -185,10 +189,11 @@ function webhook({ parameters }: N8nNode): TriggerPlan {
     mode === 'lastNode' ? 'last_node' : mode === 'responseNode' ? 'respond_node' : 'none';
   if (answer === 'last_node') notes.push(message('import.answered_at_end'));
   if (!methods.includes('POST')) notes.push(message('import.post_accepted'));
-  for (const [option, value] of Object.entries(objectOf(parameters.options)))
-    if (isLeftOut(option, value ?? null, answer)) notes.push(message('import.option_left_out', { option }));
+  // Anyone may call, from any page.
+  if (parameterAt(parameters, 'options.allowedOrigins') === '*') node.asked.add('options.allowedOrigins');
+  if (answer === 'respond_node') for (const option of OF_OTHER_ANSWERS) node.asked.add(`options.${option}`);
   if (answer === 'none' && (parameters.responseCode ?? 200) !== 200)
-    notes.push(message('import.option_left_out', { option: 'responseCode' }));
+    notes.push(message('import.settings_left_out', { names: 'responseCode' }));
   return {
     type: 'trigger.webhook',
     config: {
@@ -232,16 +237,14 @@ function targetsOf(compiler: Compiler, { name }: N8nNode, output: number): strin
   return JSON.stringify(links.map(({ to, input }) => [to, input]).toSorted());
 }
 
-/** Options of a webhook that have nothing here to stand for them. */
-function isLeftOut(option: string, value: JsonValue, answer: Answer): boolean {
-  if (value === false || value === '' || value === null) return false;
-  if (option === 'ignoreBots') return true;
-  if (option === 'ipWhitelist') return typeof value === 'string' && value.startsWith('=');
-  if (option === 'allowedOrigins') return value !== '*';
-  return (
-    answer === 'none' && /^(?:responseCode|responseData|responseHeaders|responseContentType)$/.test(option)
-  );
-}
+/** Options that n8n itself reads only if no node answers. */
+const OF_OTHER_ANSWERS = [
+  'responseCode',
+  'responseData',
+  'responsePropertyName',
+  'responseContentType',
+  'noResponseBody',
+];
 
 const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE']);
 
