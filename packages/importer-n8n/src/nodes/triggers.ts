@@ -234,7 +234,7 @@ function outsByMethod(compiler: Compiler, node: N8nNode, out: Out): readonly Out
 
 function targetsOf(compiler: Compiler, { name }: N8nNode, output: number): string {
   const links = compiler.started.links.filter((link) => link.from === name && link.output === output);
-  return JSON.stringify(links.map(({ to, input }) => [to, input]).toSorted());
+  return JSON.stringify(links.map(({ to, input }) => `${to}\n${input}`).toSorted());
 }
 
 /** Options that n8n itself reads only if no node answers. */
