@@ -12,8 +12,10 @@ import type {
   ConnectorTrigger,
   Exchange,
   Operation,
+  Place,
   PollExchange,
 } from '../packages/connectors/src/format.ts';
+import { describedPages } from './described-pages.ts';
 import {
   type DescribedMembers,
   type DescribedOperation,
@@ -35,6 +37,8 @@ export interface Difference {
 /** A request of a connector, and what is read from its response. */
 export interface ComparedRequest extends Pick<Operation, 'settings' | 'request' | 'pagination' | 'key'> {
   readonly id: string;
+  /** Names of headers that are sent, in small letters. */
+  readonly headers: ReadonlySet<string>;
   readonly output?: JsonValue;
   /** Templates that read an item of the list, and where the list is. */
   readonly item?: { readonly list: string; readonly reads: JsonValue };
@@ -43,18 +47,30 @@ export interface ComparedRequest extends Pick<Operation, 'settings' | 'request' 
 }
 
 /** What a connector asks a service. */
-export function requestsOf({ operations, triggers = [] }: Connector): readonly ComparedRequest[] {
-  return [
+export function requestsOf(connector: Connector): readonly ComparedRequest[] {
+  const { operations, triggers = [] } = connector;
+  const asked = [
     ...operations.map((operation) => ({ ...operation, answers: answersOf(operation.exchanges) })),
     ...triggers.flatMap(requestsOfTrigger),
   ];
+  return asked.map((each) => ({ ...each, headers: headersSent(connector, each) }));
 }
 
-function requestsOfTrigger(trigger: ConnectorTrigger): ComparedRequest[] {
+/** Besides those that every request has. */
+function headersSent(
+  { headers = {} }: Connector,
+  { request, key }: Pick<ComparedRequest, 'request' | 'key'>,
+): ReadonlySet<string> {
+  const own = key?.in === 'header' ? [key.name] : [];
+  const names = [...Object.keys(headers), ...Object.keys(request.headers ?? {}), ...own];
+  return new Set(names.map((name) => name.toLowerCase()));
+}
+
+function requestsOfTrigger(trigger: ConnectorTrigger): Omit<ComparedRequest, 'headers'>[] {
   const { id, settings, request, items, more, pagination, cursor, when, id_of, data, detail, exchanges } =
     trigger;
   const list = items ?? pagination?.items ?? '';
-  const listed: ComparedRequest = {
+  const listed: Omit<ComparedRequest, 'headers'> = {
     id: `trigger ${id}`,
     ...{ settings, request },
     ...(pagination === undefined ? {} : { pagination }),
@@ -93,13 +109,16 @@ export function compareConnector(
   });
   return {
     compared: pairs.map(([{ id }]) => id),
-    differences: pairs.flatMap(([asked, described]) => compareRequest(asked, described, description)),
+    differences: pairs.flatMap(([asked, described]) =>
+      compareRequest(asked, described, connector, description),
+    ),
   };
 }
 
 function compareRequest(
   asked: ComparedRequest,
   described: DescribedOperation,
+  connector: Connector,
   description: ServiceDescription,
 ): Difference[] {
   const { id, request, settings, pagination, key } = asked;
@@ -133,8 +152,33 @@ function compareRequest(
     },
   );
   if (key?.in === 'body' && !described.body) add('/key', 'goes into a body that the service does not take.');
+  compareHeaders(asked, described, connector, { settings, description, add });
   compareReading(asked, described, description, add);
+  comparePages(asked, described, description, add);
   return found;
+}
+
+/** Those of every request, and those that carry a credential, whose name its owner chooses. */
+const HEADERS_OF_ALL =
+  /^(accept|content-type|content-length|host|authorization)$|(^|api[-_]?|access[-_]?|auth[-_]?)token$|api[-_]?key$/;
+
+function compareHeaders(
+  { headers, request }: ComparedRequest,
+  { parameters }: DescribedOperation,
+  connector: Connector,
+  comparison: Comparison,
+): void {
+  const known = parameters.filter((each) => each.in === 'header');
+  for (const { name } of known.filter((each) => each.isRequired)) {
+    const small = name.toLowerCase();
+    if (!headers.has(small) && !HEADERS_OF_ALL.test(small))
+      comparison.add('/request/headers', `lacks ${name}, which the service requires.`);
+  }
+  for (const [name, value] of Object.entries({ ...connector.headers, ...request.headers })) {
+    const parameter = known.find((each) => each.name.toLowerCase() === name);
+    if (parameter !== undefined)
+      compareValue(value, parameter.schema, `/request/headers/${name}`, comparison);
+  }
 }
 
 type Add = (at: string, message: string) => void;
@@ -301,11 +345,11 @@ function compareChoices(
 /** Whether what is read from an answer, and what the recorded answers have, is described. */
 function compareReading(
   { output, pagination, item, answers }: ComparedRequest,
-  { answer, headers }: DescribedOperation,
+  { answer, headers, hasAllHeaders = false }: DescribedOperation,
   description: ServiceDescription,
   add: Add,
 ): void {
-  for (const [name = ''] of headers === undefined ? [] : namesRead(output ?? null, ['response', 'headers']))
+  for (const [name = ''] of !hasAllHeaders ? [] : namesRead(output ?? null, ['response', 'headers']))
     if (headers?.has(name) === false) add('/output', `reads the header ${name}, which no answer has.`);
   if (answer === null) return;
   const read: JsonValue = [output ?? null, pagination?.items ?? '', pagination?.next ?? ''];
@@ -345,4 +389,71 @@ function isDescribed(
     const member = members.properties.get(name);
     return member === undefined ? mayHave(members, name) : isDescribed(member, rest, description);
   });
+}
+
+/** Whether a list is followed the way the service says. That what is sent and read exists is compared elsewhere. */
+function comparePages(
+  { pagination, request }: ComparedRequest,
+  described: DescribedOperation,
+  description: ServiceDescription,
+  add: Add,
+): void {
+  const said = describedPages(described, description);
+  if (pagination === undefined) {
+    // Who asks for a page by hand follows none.
+    const sent = { ...request.query, ...objectOf(request.body) };
+    const isAsked = said.some(
+      ({ size, into }) => size.name in sent || (into !== undefined && into.name in sent),
+    );
+    // OData says it of every list.
+    const isOfAll = said[0]?.next?.includes('@odata.nextLink') === true;
+    if (said[0] !== undefined && !isAsked && !isOfAll)
+      add('/pagination', `is missing; the service lists by ${said[0].type}.`);
+    return;
+  }
+  const { type, into, size, items, first = 1 } = pagination;
+  const ways = [...new Set(said.map((each) => each.type))];
+  if (ways.length > 0 && !ways.includes(type))
+    add('/pagination/type', `is ${type}; the service lists by ${ways.join(' or ')}.`);
+  const schemaOf = ({ in: where, name }: Place): DescribedSchema =>
+    where === 'body'
+      ? (description.membersOf(described.body?.schema ?? null).properties.get(name) ?? null)
+      : (described.parameters.find((each) => each.in === where && each.name === name)?.schema ?? null);
+  const bound = { type: 'integer', minimum: size.max, maximum: size.max };
+  compareSetting(
+    bound,
+    description.resolve(schemaOf(size) ?? undefined) ?? {},
+    '/pagination/size',
+    description,
+    add,
+  );
+  if (into !== undefined && (type === 'page' || type === 'offset')) {
+    const number = { type: 'integer', minimum: type === 'page' ? first : 0 };
+    compareSetting(
+      number,
+      description.resolve(schemaOf(into) ?? undefined) ?? {},
+      '/pagination/into',
+      description,
+      add,
+    );
+  }
+  const [list] = namesRead(items, ['response', 'body']);
+  const types = list === undefined ? new Set<string>() : typesAt(described.answer, list, description);
+  if (types.size > 0 && !types.has('array')) add('/pagination/items', 'is no list of the service.');
+}
+
+/** What a value of the answer may be; empty where nothing is known. */
+function typesAt(
+  given: DescribedSchema,
+  [name, ...rest]: readonly string[],
+  description: ServiceDescription,
+): Set<string> {
+  if (given === null) return new Set();
+  if (name === undefined) return typesOf(description.resolve(given) ?? {}, description);
+  const variants = description.variantsOf(given) ?? [];
+  return new Set(
+    variants.flatMap((each) => [
+      ...typesAt(description.membersOf(each).properties.get(name) ?? null, rest, description),
+    ]),
+  );
 }

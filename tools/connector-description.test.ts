@@ -294,6 +294,101 @@ describe('a trigger', () => {
   });
 });
 
+describe('pages and headers', () => {
+  const page = { name: 'page', in: 'query', schema: { type: 'integer', minimum: 1 } };
+  const limit = { name: 'limit', in: 'query', schema: { type: 'integer', maximum: 50 } };
+  const things = (parameters: JsonObject[]): JsonObject => ({
+    openapi: '3.0.0',
+    servers: [{ url: 'https://api.example.com/v1' }],
+    paths: {
+      '/things': {
+        get: {
+          parameters,
+          responses: {
+            '200': {
+              content: {
+                'application/json': {
+                  schema: {
+                    properties: { things: { type: 'array' }, next_cursor: { type: 'string' } },
+                  },
+                },
+              },
+            },
+          },
+        },
+      },
+    },
+  });
+  const list = { request: { method: 'GET' as const, path: '/things' }, output: null };
+  const pages = {
+    type: 'page' as const,
+    items: '{{args.response.body.things}}',
+    into: { in: 'query' as const, name: 'page' },
+    size: { in: 'query' as const, name: 'limit', max: 50 },
+  };
+
+  it.each<[string, Partial<Operation>, string[]]>([
+    ['nothing', { pagination: pages }, []],
+    ['pages that are missing', {}, ['/pagination is missing; the service lists by page.']],
+    ['no pages where they are asked for by hand', { request: { ...list.request, query: { page: '1' } } }, []],
+    [
+      'pages of another kind',
+      { pagination: { ...pages, type: 'next_url', next: '{{args.response.body.next_cursor}}' } },
+      ['/pagination/type is next_url; the service lists by page.'],
+    ],
+    [
+      'larger pages',
+      { pagination: { ...pages, size: { ...pages.size, max: 100 } } },
+      ['/pagination/size has the maximum 100; that of the service is 50.'],
+    ],
+    [
+      'a page before the first',
+      { pagination: { ...pages, first: 0 } },
+      ['/pagination/into has the minimum 0; that of the service is 1.'],
+    ],
+    [
+      'what is no list',
+      { pagination: { ...pages, items: '{{args.response.body.next_cursor}}' } },
+      ['/pagination/items is no list of the service.'],
+    ],
+  ])('finds %s', (_, change, expected) => {
+    expect(differencesAfter({ ...list, ...change }, things([page, limit]))).toEqual(expected);
+  });
+
+  it('finds headers that are missing or say something else', () => {
+    const header = (name: string, schema: JsonObject) => ({ name, in: 'header', required: true, schema });
+    const described = things([
+      header('Api-Version', { enum: ['1', '2'] }),
+      // Those of a credential, and of every request.
+      header('X-Api-Key', {}),
+      header('Accept', {}),
+    ]);
+    const sent = (headers: { [name: string]: string }) =>
+      differencesAfter({ ...list, request: { ...list.request, headers } }, described);
+    expect(sent({ 'api-version': '2' })).toEqual([]);
+    expect(sent({})).toEqual(['/request/headers lacks Api-Version, which the service requires.']);
+    expect(sent({ 'api-version': '3' })).toEqual([
+      '/request/headers/api-version offers "3", which the service does not list.',
+    ]);
+    const key = { in: 'header' as const, name: 'API-Version', form: 'uuid' as const };
+    expect(differencesAfter({ ...list, key }, described)).toEqual([]);
+  });
+
+  it('makes pages where the description tells them, and the choice does not', () => {
+    const made = (chosen: JsonObject) => {
+      const choice = { operations: [{ id: 'list', from: 'GET /v1/things', ...chosen }] };
+      const [operation] = makeConnector(choice, new ServiceDescription(things([page, limit]))).operations as [
+        JsonObject,
+      ];
+      return operation.pagination;
+    };
+    expect(made({})).toEqual(pages);
+    expect(made({ output: '{{args.response.body}}' })).toBeUndefined();
+    expect(made({ settings: { page: {} } })).toBeUndefined();
+    expect(made({ pagination: { type: 'link' } })).toEqual({ type: 'link' });
+  });
+});
+
 describe('making an operation', () => {
   const make = (chosen: JsonObject) =>
     makeConnector({ id: 'example', operations: [chosen] }, new ServiceDescription(DESCRIPTION));

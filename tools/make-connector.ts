@@ -1,4 +1,5 @@
 import type { JsonObject, JsonValue } from '@millrace/engine';
+import { describedPages } from './described-pages.ts';
 import {
   type DescribedOperation,
   type DescribedSchema,
@@ -13,7 +14,8 @@ const TAKEN = ['type', 'enum', 'minimum', 'maximum', 'default'] as const;
 
 /**
  * Completes a choice of operations to a connector's file. An operation of the choice names the one of the service as `from`, such as `POST /v1/messages`;
- * a setting names its parameter, or its member of the body, as `from`, if that isn't its own name. Whatever the choice says itself stays.
+ * a setting names its parameter, or its member of the body, as `from`, if that isn't its own name. In GraphQL the choice has the query as well. Lists get
+ * their pages where the description tells them. Whatever the choice says itself stays.
  * @throws Error for something that the description hasn't
  */
 export function makeConnector(choice: JsonObject, description: ServiceDescription): JsonObject {
@@ -25,7 +27,10 @@ function completeOperation(chosen: JsonObject, description: ServiceDescription):
   const { from, settings, ...rest } = chosen;
   if (typeof from !== 'string') return chosen;
   const [method = '', path = ''] = from.split(' ');
-  const described = description.operations.find((each) => each.method === method && each.path === path);
+  const { body = null } = objectOf(rest.request);
+  const described =
+    description.operations.find((each) => each.method === method && each.path === path) ??
+    description.find({ method, path, body });
   if (described === undefined) throw new Error(`${textOf(chosen.id)}: the description has no ${from}`);
   const places = Object.entries(objectOf(settings)).map(([name, setting]) =>
     placeOf(name, objectOf(setting), described, description),
@@ -41,7 +46,22 @@ function completeOperation(chosen: JsonObject, description: ServiceDescription):
     settings: Object.fromEntries(places.map(({ setting, schema }) => [setting, schema])),
     required,
     request: { ...requestOf(described, path, places), ...objectOf(rest.request) },
+    ...pagesOf(rest, described, places, description),
   };
+}
+
+/** How a list is followed, unless the choice says what becomes of the answer, or offers what a page is asked for by as a setting. */
+function pagesOf(
+  chosen: JsonObject,
+  described: DescribedOperation,
+  places: readonly Placed[],
+  description: ServiceDescription,
+): JsonObject {
+  if (chosen.output !== undefined || chosen.pagination !== undefined) return {};
+  const [pages] = describedPages(described, description);
+  if (pages === undefined) return {};
+  const isOffered = [pages.size, pages.into].some((place) => places.some(({ name }) => name === place?.name));
+  return isOffered ? {} : { pagination: { ...pages } };
 }
 
 /** A setting, and where its value goes. */

@@ -86,7 +86,11 @@ export class ODataDescription extends ServiceDescription {
     const item = isStream ? null : referenceTo(type);
     const isPage = isList && (method !== 'POST' || call !== undefined);
     const answer = isPage
-      ? { type: 'object', properties: { value: { type: 'array', items: item ?? {} } }, ...ANNOTATED }
+      ? {
+          type: 'object',
+          properties: { value: { type: 'array', items: item ?? {} }, '@odata.nextLink': {} },
+          ...ANNOTATED,
+        }
       : item;
     return {
       method,

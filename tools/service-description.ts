@@ -20,8 +20,9 @@ export interface DescribedOperation {
   readonly body: { readonly types: readonly string[]; readonly schema: DescribedSchema } | null;
   /** Of a successful answer. */
   readonly answer: DescribedSchema;
-  /** Names of its headers, where the description has them all. */
+  /** Names of its headers, in small letters, and whether it has no others. */
   readonly headers?: ReadonlySet<string>;
+  readonly hasAllHeaders?: boolean;
   /** What is wrong with the request itself, where that can be said without comparing it. */
   readonly faults?: readonly string[];
   readonly isDeprecated: boolean;
@@ -170,7 +171,6 @@ export class ServiceDescription {
     const responses = objectOf(operation.responses);
     const success = Object.keys(responses).find((status) => status.startsWith('2'));
     const answer = success === undefined ? null : this.resolve(responses[success]);
-    const hasAllHeaders = answer?.['x-complete'] === true;
     const query = parameters.filter((each) => each.in === 'query');
     const mayBeBody = requestBody === null && BODY_INSTEAD.test(textOf(operation.description));
     return {
@@ -185,7 +185,8 @@ export class ServiceDescription {
           ? bodyOfParameters(parameters)
           : bodyOfContent(objectOf(requestBody.content)),
       answer: this.resolve(answer?.schema ?? schemaOfJson(objectOf(answer?.content)) ?? null),
-      ...(hasAllHeaders ? { headers: new Set(Object.keys(objectOf(answer?.headers))) } : {}),
+      headers: new Set(Object.keys(objectOf(answer?.headers)).map((name) => name.toLowerCase())),
+      hasAllHeaders: answer?.['x-complete'] === true,
       isDeprecated: operation.deprecated === true,
     };
   }

@@ -35,7 +35,7 @@ const errorRule = closed({
 });
 export type ErrorRule = Static<typeof errorRule>;
 
-/** Where a value that belongs to a page goes. */
+/** Where a value that belongs to a page goes. In a body, `/a/b` is the member `b` of `a`. */
 const place = closed({ in: Type.Enum(['query', 'body'], { type: 'string' }), name: text() });
 export type Place = Static<typeof place>;
 

@@ -53,13 +53,11 @@ export async function requestOf(call: Call, page: PageRequest = { values: [] }):
   const { connector, operation, args, limits, budget } = call;
   const { method, query = {}, headers = {}, body, body_type: bodyType = 'json' } = operation.request;
   const key = await keyOf(call);
-  const valuesIn = (where: Place['in']): JsonObject =>
-    Object.fromEntries(
-      page.values.flatMap(([place, value]) => (place.in === where ? [[place.name, value]] : [])),
-    );
-  const inBody = { ...valuesIn('body'), ...key.body };
+  const valuesIn = (where: Place['in']): [string, JsonValue][] =>
+    page.values.flatMap(([place, value]) => (place.in === where ? [[place.name, value]] : []));
+  const inBody = [...valuesIn('body'), ...Object.entries(key.body)];
   const filled = body === undefined ? null : fillInGiven(body, args, budget);
-  const whole = Object.keys(inBody).length === 0 ? filled : { ...objectOf(filled), ...inBody };
+  const whole = inBody.length === 0 ? filled : inBody.reduce(withValue, objectOf(filled));
   return {
     method,
     url: page.url ?? addressOf(call),
@@ -71,7 +69,9 @@ export async function requestOf(call: Call, page: PageRequest = { values: [] }):
     },
     // The address of a further page has its query.
     query:
-      page.url === undefined ? { ...objectOf(fillInGiven(query, args, budget)), ...valuesIn('query') } : {},
+      page.url === undefined
+        ? { ...objectOf(fillInGiven(query, args, budget)), ...Object.fromEntries(valuesIn('query')) }
+        : {},
     body: bodyType === 'form' ? flattened(objectOf(whole)) : whole,
     body_type: bodyType,
     auth:
@@ -85,6 +85,15 @@ export async function requestOf(call: Call, page: PageRequest = { values: [] }):
     response_type: operation.response === 'file' ? 'file' : 'auto',
     success_statuses: ['200-299'],
   };
+}
+
+/** The body with a value under a name, or where a JSON Pointer of names leads. */
+function withValue(body: JsonObject, [name, value]: readonly [string, JsonValue]): JsonObject {
+  if (!name.startsWith('/')) return { ...body, [name]: value };
+  const [first = '', ...rest] = name.slice(1).split('/');
+  const below =
+    rest.length === 0 ? value : withValue(objectOf(body[first] ?? null), [`/${rest.join('/')}`, value]);
+  return { ...body, [first]: below };
 }
 
 function objectOf(value: JsonValue): JsonObject {

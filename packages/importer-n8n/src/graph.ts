@@ -36,18 +36,14 @@ export function batchOutputs({ version }: N8nNode): { readonly loop: number; rea
 }
 
 /**
- * The triggers of a workflow, those first that start by themselves. Spare are those that start nothing, and disabled ones of what another trigger
- * starts, too.
+ * The triggers of a workflow, those first that start by themselves. Those that start nothing are left out, and disabled ones of what another
+ * trigger starts, too.
  */
-export function triggersOf(workflow: N8nWorkflow): {
-  triggers: readonly N8nNode[];
-  spare: readonly N8nNode[];
-} {
+export function triggersOf(workflow: N8nWorkflow): readonly N8nNode[] {
   const outgoing = Map.groupBy(workflow.links, ({ from }) => from);
   const triggers = [...workflow.nodes.values()].filter(isTrigger);
   const reached = new Map(triggers.map((trigger) => [trigger, reachable(trigger.name, outgoing)]));
   const order = triggers.toSorted((left, right) => rank(left) - rank(right));
-  const spare: N8nNode[] = [];
   const kept: N8nNode[] = [];
   for (const trigger of order) {
     const nodes = reached.get(trigger) ?? new Set();
@@ -55,10 +51,10 @@ export function triggersOf(workflow: N8nWorkflow): {
     const isCovered = [...nodes].every(
       (name) => name === trigger.name || kept.some((other) => reached.get(other)?.has(name) === true),
     );
-    if (kept.length > 0 && (isEmpty || (isCovered && trigger.raw.disabled === true))) spare.push(trigger);
-    else kept.push(trigger);
+    const isSpare = kept.length > 0 && (isEmpty || (isCovered && trigger.raw.disabled === true));
+    if (!isSpare) kept.push(trigger);
   }
-  return { triggers: kept, spare };
+  return kept;
 }
 
 function rank({ kind, raw }: N8nNode): number {

@@ -11,10 +11,12 @@ export class Guards {
     this.#outgoing = Map.groupBy(links, ({ from }) => from);
   }
 
-  /** Remembers that what a trigger passes on is there only if that trigger, and no other, has started the execution. */
-  noteTrigger(name: string): void {
-    for (const { output } of this.#outgoing.get(name) ?? [])
-      this.#guards.set(`${name}\n${output}`, new Set([`\n${name}`]));
+  /** Remembers that what one of several triggers passes on is there only if that trigger, and no other, has started the execution. */
+  noteTrigger(name: string, isRouter: boolean): void {
+    for (const { output } of this.#outgoing.get(name) ?? []) {
+      const own = isRouter ? [`${name}\n${output}`] : [];
+      this.#guards.set(`${name}\n${output}`, new Set([`\n${name}`, ...own]));
+    }
   }
 
   /** Remembers which branches a node is on, after those before it. */

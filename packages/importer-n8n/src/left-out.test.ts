@@ -63,6 +63,43 @@ describe('a setting that was added to a node', () => {
   });
 });
 
+describe('a setting of a trigger', () => {
+  it.each<readonly [string, JsonObject, string | undefined]>([
+    ['telegramTrigger', { additionalFields: { chatIds: '7', download: true } }, 'chatIds, download'],
+    ['gmailTrigger', { filters: { q: 'a', includeDrafts: true } }, 'includeDrafts'],
+    ['kafkaTrigger', { options: { jsonParseMessage: true, fetchMaxBytes: 9 } }, 'fetchMaxBytes'],
+    ['formTrigger', { options: { buttonLabel: 'Go', path: 'a', ignoreBots: true } }, 'ignoreBots'],
+    ['emailReadImap', { options: { customEmailConfig: '["UNSEEN"]', forceReconnect: 9 } }, 'forceReconnect'],
+    [
+      '@n8n/n8n-nodes-langchain.chatTrigger',
+      { public: true, options: { title: 'T', subtitle: 'S' } },
+      'subtitle',
+    ],
+    ['webhook', { responseMode: 'responseNode', options: { responseData: 'x', rawBody: true } }, undefined],
+    [
+      'webhook',
+      { responseMode: 'responseNode', options: { responseHeaders: { entries: [{}] } } },
+      'responseHeaders',
+    ],
+    ['webhook', { options: { ipWhitelist: '={{ $env.A }}', allowedOrigins: '*' } }, 'ipWhitelist'],
+  ])('%s with %o is reported: %s', (type, parameters, names) => {
+    const result = read(
+      n8n({ Here: { type, version: 1.1, parameters }, Next: { type: 'noOp' } }, [['Here', 'Next']]),
+    );
+    expect(leftOut(result)).toBe(names);
+  });
+});
+
+it('a node with a secret that nothing leads to is left out, too', () => {
+  const parameters = { url: 'https://a.example', jsonBody: `sk-${'a'.repeat(30)}` };
+  const result = read(n8n({ Start: START, Here: { type: 'httpRequest', parameters } }, []));
+  const outcome = outcomeOf(result, 'Here');
+  expect(outcome?.kind === 'approximated' && outcome.what.map(({ key }) => key)).toEqual([
+    'import.never_runs',
+    'import.secret_removed',
+  ]);
+});
+
 describe('settings that were lost before', () => {
   it('of a question to a model', () => {
     const parameters = {

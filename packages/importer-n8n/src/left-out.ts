@@ -1,7 +1,7 @@
 import { isJsonArray, isJsonObject, type JsonValue } from '@millrace/engine';
+import type { Report } from '@millrace/importer-kit/report';
 import { message } from '@millrace/messages';
-import { objectOf } from './read.ts';
-import type { Step } from './step.ts';
+import { type N8nNode, objectOf } from './read.ts';
 
 /** Where n8n keeps the settings of a node that one adds if need be. */
 const COLLECTIONS = [
@@ -22,6 +22,8 @@ const NEEDLESS = new Set([
 
 /** By kind: the default, what the interface keeps for itself, and what a node here does in another way. */
 const NEEDLESS_IN: { readonly [kind: string]: readonly string[] | undefined } = {
+  chatTrigger: ['loadPreviousSession'],
+  formTrigger: ['path'],
   if: ['ignoreCase', 'looseTypeValidation'],
   filter: ['ignoreCase', 'looseTypeValidation'],
   switch: ['ignoreCase', 'looseTypeValidation', 'renameFallbackOutput'],
@@ -35,28 +37,42 @@ const NEEDLESS_IN: { readonly [kind: string]: readonly string[] | undefined } = 
 /** As many names are said. */
 const MAX_NAMES = 10;
 
+/** For models, Millrace has its own rules for these. */
+const NEEDLESS_IN_MODELS = ['timeout', 'maxRetries'];
+
 /** Reports the settings of a node that were added to it and that nothing of what was made for it has asked for. */
-export function reportLeftOut(step: Step): void {
+export function reportLeftOut(report: Report, node: N8nNode): void {
   const names = COLLECTIONS.flatMap((collection) =>
-    Object.entries(objectOf(step.node.parameters[collection]))
+    Object.entries(objectOf(node.parameters[collection]))
       .filter(
         ([name, value]) =>
-          isSet(value ?? null) && !isNeedless(step, name) && !step.hasRead(`${collection}.${name}`),
+          isSet(value ?? null) && !isNeedless(node.kind, name) && !isAsked(node, `${collection}.${name}`),
       )
       .map(([name]) => name),
   );
-  if (names.length > 0)
-    step.approximate(message('import.settings_left_out', { names: names.slice(0, MAX_NAMES).join(', ') }));
+  if (names.length === 0) return;
+  const listed = names.slice(0, MAX_NAMES).join(', ');
+  const { name, type } = node;
+  report.approximated({ node: name, type }, message('import.settings_left_out', { names: listed }));
 }
 
-function isNeedless({ node: { kind } }: Step, name: string): boolean {
-  return (
-    NEEDLESS.has(name) || (Object.hasOwn(NEEDLESS_IN, kind) && NEEDLESS_IN[kind]?.includes(name) === true)
-  );
+function isNeedless(kind: string, name: string): boolean {
+  // A tool has the settings of the node that it is.
+  const of = kind.replace(/Tool$/, '');
+  const needless = of.startsWith('lm')
+    ? NEEDLESS_IN_MODELS
+    : Object.hasOwn(NEEDLESS_IN, of) && NEEDLESS_IN[of];
+  return NEEDLESS.has(name) || (needless || []).includes(name);
+}
+
+/** Whether something has asked for a setting, a part of it, or all settings beside it. */
+function isAsked({ asked }: N8nNode, path: string): boolean {
+  const [collection = ''] = path.split('.');
+  return asked.has(collection) || [...asked].some((each) => each === path || each.startsWith(`${path}.`));
 }
 
 /** Whether a setting says something: what is off or empty says nothing. */
-export function isSet(value: JsonValue): boolean {
+function isSet(value: JsonValue): boolean {
   if (value === null || value === false || value === '') return false;
   if (isJsonArray(value)) return value.length > 0;
   return !isJsonObject(value) || Object.keys(value).length > 0;

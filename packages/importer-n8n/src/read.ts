@@ -15,6 +15,8 @@ export interface N8nNode {
   readonly credentials: JsonObject;
   readonly position: Position;
   readonly raw: JsonObject;
+  /** The paths of the parameters that something has asked for. */
+  readonly asked: Set<string>;
 }
 
 /** A connection of the main kind: from an output to an input. */
@@ -106,6 +108,7 @@ function readNode(name: string, raw: JsonObject): N8nNode {
     credentials: objectOf(raw.credentials),
     position: readPosition(raw.position),
     raw,
+    asked: new Set(),
   };
 }
 
@@ -164,6 +167,12 @@ function readConnections(
     }
   }
   return { links: [...links.values()], parts };
+}
+
+/** A parameter by dotted path, which counts as asked for: settings that nothing asks for are reported as left out. */
+export function parameterOf({ parameters, asked }: N8nNode, path: string): JsonValue | undefined {
+  asked.add(path);
+  return parameterAt(parameters, path);
 }
 
 /** A parameter by dotted path, own members only. */

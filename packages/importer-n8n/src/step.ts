@@ -28,7 +28,7 @@ import { type Message, message } from '@millrace/messages';
 import type { Compiler, Out } from './compiler.ts';
 import { EarlierNodes } from './earlier.ts';
 import { aboutLoop } from './loop-context.ts';
-import { asText, type N8nNode, parameterAt } from './read.ts';
+import { asText, type N8nNode, parameterOf } from './read.ts';
 import { announcesWait, limitOfNext, RESUME_URL } from './resume.ts';
 
 export { Unmappable } from '@millrace/importer-kit/unmappable';
@@ -57,8 +57,6 @@ export class Step {
   resumedBy: string | null = null;
   /** The settings that the node itself has in n8n: retries and what follows an error. */
   readonly extras: NodeExtras;
-  /** The paths of the parameters that were asked for. */
-  readonly #read = new Set<string>();
   readonly #nodes = new EarlierNodes(this);
   #after: readonly Exit[];
   #pending: { readonly id: string; readonly codes: string[]; files: JsonObject } | null = null;
@@ -106,16 +104,7 @@ export class Step {
   }
 
   raw(path: string): JsonValue | undefined {
-    this.#read.add(path);
-    return parameterAt(this.node.parameters, path);
-  }
-
-  /** Whether something has asked for a parameter, or a part of it. */
-  hasRead(path: string): boolean {
-    const [whole = ''] = path.split('.');
-    return (
-      this.#read.has(whole) || [...this.#read].some((each) => each === path || each.startsWith(`${path}.`))
-    );
+    return parameterOf(this.node, path);
   }
 
   /** A text parameter as it is written, or the default. */

@@ -1,42 +1,18 @@
-import { type Flow, findProblems, type JsonObject, type JsonValue } from '@millrace/engine';
-import { type ImportResult, importWorkflow } from '@millrace/importer';
-import { inEnglish } from '@millrace/messages/english';
+import { findProblems, type JsonObject } from '@millrace/engine';
 import { registry } from '@millrace/nodes';
 import { describe, expect, it } from 'vitest';
-
-interface Sketch {
-  readonly type: string;
-  readonly version?: number;
-  readonly parameters?: JsonObject;
-}
+import { configOf, flowOf, n8n, outcomeOf, read as readFile, type Sketch } from './testing.ts';
 
 /** Imports nodes of n8n, connected in their order. */
-function read(sketches: { readonly [name: string]: Sketch }): ImportResult {
+function read(sketches: { readonly [name: string]: Sketch }) {
   const names = Object.keys(sketches);
-  const nodes = Object.entries(sketches).map(([name, { type, version = 1, parameters = {} }]) => ({
-    name,
-    type: `n8n-nodes-base.${type}`,
-    typeVersion: version,
-    position: [0, 0],
-    parameters,
-  }));
-  const connections = Object.fromEntries(
-    names
-      .slice(1)
-      .map((name, index) => [names[index] ?? '', { main: [[{ node: name, type: 'main', index: 0 }]] }]),
+  return readFile(
+    n8n(
+      sketches,
+      names.slice(1).map((name, index) => [names[index] ?? '', name]),
+    ),
   );
-  const file: JsonValue = { name: 'Sketch', nodes, connections };
-  const outcome = importWorkflow(file, { limits: { nodes: 500, depth: 100 }, name: 'File' });
-  if ('fault' in outcome) throw new Error(inEnglish(outcome.fault.message));
-  return outcome.result;
 }
-
-function flowOf({ workflow }: ImportResult): Flow {
-  if (workflow === null) throw new Error('nothing was made');
-  return workflow.flow_data as unknown as Flow;
-}
-
-const outcomeOf = ({ outcomes }: ImportResult, name: string) => outcomes.find(({ node }) => node === name);
 
 describe('webhooks', () => {
   const hook = (parameters: JsonObject) => ({ type: 'webhook', version: 2, parameters });
@@ -67,10 +43,10 @@ describe('webhooks', () => {
       headers: ['x-topic'],
       query: ['page'],
     });
-    expect(JSON.stringify(nodes[1]?.data?.config)).toContain('trigger.request.query.page');
-    expect(JSON.stringify(nodes[1]?.data?.config)).toContain('trigger.data.order');
+    expect(JSON.stringify(configOf(result, 'Read'))).toContain('trigger.request.query.page');
+    expect(JSON.stringify(configOf(result, 'Read'))).toContain('trigger.data.order');
     expect(findProblems(flowOf(result), registry)).toEqual([]);
-    expect(outcomeOf(result, 'Hook')?.kind).toBe('mapped');
+    expect(outcomeOf(result, 'Hook')).toMatchObject({ what: [{ key: 'import.post_accepted' }] });
   });
 
   it('never keep secrets, and lack the secret of their check', () => {
@@ -126,5 +102,71 @@ describe('webhooks', () => {
     ]);
     expect(outcomeOf(result, 'Reply')?.kind).toBe('approximated');
     expect(findProblems(flowOf(result), registry)).toEqual([]);
+  });
+});
+
+describe('a webhook with several methods', () => {
+  const NEXT: Sketch = { type: 'noOp' };
+  /** Imports a webhook whose outputs lead to these nodes. */
+  const leading = (parameters: JsonObject, ...outputs: readonly (readonly string[])[]) => {
+    const names = [...new Set(outputs.flat())];
+    const hook: Sketch = { type: 'webhook', version: 2.1, parameters };
+    const main = outputs.map((targets) => targets.map((node) => ({ node, type: 'main', index: 0 })));
+    const nodes = Object.fromEntries(names.map((name) => [name, NEXT]));
+    return readFile({ ...n8n({ Hook: hook, ...nodes }, []), connections: { Hook: { main } } });
+  };
+  /** Which branch of the Switch leads to a node. */
+  const branchesTo = (result: ReturnType<typeof leading>, label: string) => {
+    const { nodes, edges } = flowOf(result);
+    const idOf = (name: string) => nodes.find(({ data }) => data?.label === name)?.id;
+    return edges
+      .filter(({ target }) => target === idOf(label))
+      .map(({ source, sourceHandle }) => (source === idOf('Hook: method') ? sourceHandle : source));
+  };
+
+  it('takes the branch of the method', () => {
+    const result = leading({ httpMethod: ['GET', 'POST', 'PUT'] }, ['Show'], ['Store'], ['Store', 'Tell']);
+    expect(configOf(result, 'Hook')).toEqual({ methods: ['GET', 'POST', 'PUT'] });
+    expect(configOf(result, 'Hook: method')?.cases).toEqual(
+      ['GET', 'POST', 'PUT'].map((name) => ({
+        name,
+        conditions: [{ left: '{{trigger.request.method}}', operator: 'equals', right: name }],
+      })),
+    );
+    expect(['Show', 'Store', 'Tell'].map((name) => branchesTo(result, name))).toEqual([
+      ['GET'],
+      ['POST', 'PUT'],
+      ['PUT'],
+    ]);
+    expect(outcomeOf(result, 'Hook')?.kind).toBe('mapped');
+    expect(findProblems(flowOf(result), registry)).toEqual([]);
+  });
+
+  it('takes no branch for a method whose output leads nowhere', () => {
+    const result = leading({ httpMethod: ['GET', 'POST'] }, [], ['Store']);
+    expect(branchesTo(result, 'Store')).toEqual(['POST']);
+  });
+
+  it('needs no branches if all methods lead to the same', () => {
+    // n8n leaves out what is the default: GET and POST.
+    const result = leading({ multipleMethods: true }, ['Store', 'Tell'], ['Tell', 'Store']);
+    expect(configOf(result, 'Hook')).toEqual({ methods: ['GET', 'POST'] });
+    expect(configOf(result, 'Hook: method')).toBeUndefined();
+    expect(branchesTo(result, 'Store')).toEqual(['hook']);
+  });
+
+  it('is told from other triggers that lead to the same', () => {
+    const connections = {
+      Hook: { main: ['Show', 'Store'].map((node) => [{ node, type: 'main', index: 0 }]) },
+      Show: { main: [[{ node: 'Both', type: 'main', index: 0 }]] },
+      Store: { main: [[{ node: 'Both', type: 'main', index: 0 }]] },
+      Manual: { main: [[{ node: 'Both', type: 'main', index: 0 }]] },
+    };
+    const set: Sketch = { type: 'set', version: 3.4, parameters: {} };
+    const hook: Sketch = { type: 'webhook', version: 2.1, parameters: { httpMethod: ['GET', 'PUT'] } };
+    const nodes = { Hook: hook, Manual: { type: 'manualTrigger' }, Show: set, Store: set, Both: NEXT };
+    const result = readFile({ ...n8n(nodes, []), connections });
+    // One of the three, not a list of all of them.
+    expect(configOf(result, 'Both: input')?.values).toEqual({ item: expect.stringContaining('default:') });
   });
 });

@@ -66,8 +66,8 @@ const MAX_TRIGGERS = 20;
 export function* importN8n(value: JsonValue): Work<N8nImport> {
   const report = new Report();
   yield 1;
-  const workflow = yield* clean(readN8n(value), report);
-  const { triggers, spare } = triggersOf(workflow);
+  const { workflow, findings } = yield* clean(readN8n(value));
+  const triggers = triggersOf(workflow);
   for (const trigger of triggers.slice(MAX_TRIGGERS))
     report.dropped(at(trigger), message('import.triggers_left_out', { max: MAX_TRIGGERS }));
   yield 1;
@@ -76,24 +76,32 @@ export function* importN8n(value: JsonValue): Work<N8nImport> {
     triggers.length === 0
       ? []
       : [{ name: workflow.name, flow_data: yield* compile(workflow, started, report) }];
-  for (const node of spare) report.approximated(at(node), message('import.spare_trigger'));
   yield* reportRest(workflow, report);
+  for (const { node, what } of findings) report.approximated(at(node), what);
   return { name: workflow.name, workflows, report };
 }
 
-/** Without secrets that were written into it. */
-function* clean(workflow: N8nWorkflow, report: Report): Work<N8nWorkflow> {
+interface Finding {
+  readonly node: N8nNode;
+  readonly what: Message;
+}
+
+/** Without secrets that were written into it, and what was found in its nodes. */
+function* clean(
+  workflow: N8nWorkflow,
+): Work<{ readonly workflow: N8nWorkflow; readonly findings: readonly Finding[] }> {
   const nodes = new Map<string, N8nNode>();
+  const findings: Finding[] = [];
   for (const [name, node] of workflow.nodes) {
     const { value, found } = withoutSecrets(node.parameters);
-    if (found) report.approximated(at(node), message('import.secret_removed'));
+    if (found) findings.push({ node, what: message('import.secret_removed') });
     const meant = meantKind(node.type);
     if (meant !== null)
-      report.approximated(at(node), message('import.nearest_node', { type: node.type, nearest: meant }));
+      findings.push({ node, what: message('import.nearest_node', { type: node.type, nearest: meant }) });
     nodes.set(name, { ...node, parameters: value });
     yield 1;
   }
-  return { ...workflow, nodes };
+  return { workflow: { ...workflow, nodes }, findings };
 }
 
 function* compile(workflow: N8nWorkflow, started: Started, report: Report): Work<Flow> {
@@ -106,8 +114,9 @@ function* compile(workflow: N8nWorkflow, started: Started, report: Report): Work
     const added = addTrigger(compiler, trigger);
     report.mapped(at(trigger));
     compiler.outs.set(trigger.name, added.outs);
-    if (started.triggers.length > 1) compiler.guards.noteTrigger(trigger.name);
-    else compiler.guards.note(trigger.name, added.outs.length > 1);
+    const isRouter = added.outs.length > 1;
+    if (started.triggers.length > 1) compiler.guards.noteTrigger(trigger.name, isRouter);
+    else compiler.guards.note(trigger.name, isRouter);
     triggered.push(added);
   }
   separateWebhooks(compiler, triggered);
@@ -172,7 +181,6 @@ function run(compiler: Compiler, node: N8nNode, handler: Handler): readonly Out[
   const step =
     takes === 'list' ? listStep(compiler, node, handler) : itemStep(compiler, node, takes === 'join');
   const made = handler.run(step);
-  reportLeftOut(step);
   const own = announcesWait(compiler, node) ? resumed(step) : made;
   const items = withItemSettings(step, own, handler.isRouter === true || branchesOnError(node));
   const outs = keepingFiles(step, items).map((out) => withAttachments(compiler, node, out));
@@ -346,13 +354,19 @@ function mapParts(
 /** Nodes that are looked at between two chances to do something else. */
 const REPORTED_AT_ONCE = 100;
 
-/** Reports what no trigger reaches, and notes, which are part of the first workflow. */
+/** Reports what is left out of nodes, what no trigger reaches, and notes, which are part of the first workflow. */
 function* reportRest(workflow: N8nWorkflow, report: Report): Work<void> {
   const partsOf = Map.groupBy(workflow.parts, ({ of }) => of);
   const nodes = [...workflow.nodes.values()];
   for (const [index, { name }] of nodes.entries()) {
     mapParts(workflow, partsOf, report, name);
     if (index % REPORTED_AT_ONCE === 0) yield 1;
+  }
+  const inLine = new Set(workflow.links.map(({ to }) => to));
+  for (const [index, node] of nodes.entries()) {
+    if (index % REPORTED_AT_ONCE === 0) yield 1;
+    const isSkipped = node.raw.disabled === true || (isPart(node) && inLine.has(node.name));
+    if (report.has(node.name) && !isSkipped) reportLeftOut(report, node);
   }
   for (const [index, node] of nodes.entries()) {
     if (index % REPORTED_AT_ONCE === 0) yield 1;

@@ -48,6 +48,20 @@ function* urlEncoded(text: string): Iterable<string> {
   }
 }
 
+const HTML_REFERENCES: { readonly [sign: string]: string } = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&#34;',
+  "'": '&#39;',
+};
+
+function* htmlEscaped(text: string): Iterable<string> {
+  for (const piece of pieces(text)) {
+    yield piece.replace(/[&<>"']/g, (sign) => HTML_REFERENCES[sign] ?? sign);
+  }
+}
+
 /** Decodes Base64 in either alphabet, with or without padding; null when it is invalid, or not text. */
 function fromBase64(text: string): JsonValue {
   const digits = text
@@ -79,6 +93,10 @@ export const ENCODING_FILTERS: FilterGroup = {
   url_encode: {
     ...NO_ARGUMENT,
     apply: (value, _, max, __, spend) => concat(urlEncoded(textOf(value, max, spend)), max),
+  },
+  html_escape: {
+    ...NO_ARGUMENT,
+    apply: (value, _, max, __, spend) => concat(htmlEscaped(textOf(value, max, spend)), max),
   },
   base64: { ...NO_ARGUMENT, apply: (value, _, max, __, spend) => toBase64(textOf(value, max, spend), max) },
   base64_decode: {

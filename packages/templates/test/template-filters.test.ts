@@ -90,7 +90,7 @@ function freeze(value: JsonValue): JsonValue {
 }
 
 /** Filters that build strings and enforce the limit themselves. */
-const BUILDERS = new Set(['replace', 'json', 'base64', 'url_encode']);
+const BUILDERS = new Set(['replace', 'json', 'base64', 'url_encode', 'html_escape']);
 
 describe('filters', () => {
   it('T8 T10: each is total, returns JSON, changes nothing and respects the limit', () => {
@@ -135,6 +135,7 @@ describe('filters', () => {
     ['replace: "a", "bbbbbbbbbb"', 'a'.repeat(500)],
     ['base64', 'a'.repeat(900)],
     ['url_encode', ' '.repeat(500)],
+    ['html_escape', '<'.repeat(300)],
     ['join: ", "', Array(600).fill('')],
     ['json', '"'.repeat(600)],
     ['date: trigger.data.v', 'y'.repeat(900)],
@@ -186,6 +187,7 @@ describe('filters', () => {
       ['hash', shared],
       ['base64', shared],
       ['url_encode', shared],
+      ['html_escape', shared],
       ['slice', { shared }, 0],
       ['replace', 'text', 'a', shared],
     ];
@@ -271,6 +273,35 @@ describe('filters', () => {
     expect(apply('base64_decode', 'gA==')).toBeNull();
     expect(apply('base64_decode', 'A')).toBeNull();
     expect(apply('hash', 'x', ['sha999'])).toBeNull();
+  });
+
+  it('T8: escaped text is no markup, and reads as before', () => {
+    const signs = fc.string({
+      unit: fc.oneof(fc.constantFrom('&', '<', '>', '"', "'", ';', '😀'), fc.string({ maxLength: 1 })),
+    });
+    const characters: { readonly [reference: string]: string } = {
+      amp: '&',
+      lt: '<',
+      gt: '>',
+      '#34': '"',
+      '#39': "'",
+    };
+    fc.assert(
+      fc.property(signs, (value) => {
+        const escaped = apply('html_escape', value) as string;
+        expect(escaped).toMatch(/^(?:[^&<>"']|&(?:amp|lt|gt|#34|#39);)*$/);
+        expect(escaped.replace(/&(#?\w+);/g, (_, reference: string) => characters[reference] ?? '')).toBe(
+          value,
+        );
+      }),
+    );
+    const long = `${'x'.repeat(16_383)}😀${'<'.repeat(40_000)}`;
+    expect(apply('html_escape', long)).toBe(long.replaceAll('<', '&lt;'));
+    expect([7, null, ['<']].map((value) => apply('html_escape', value))).toEqual([
+      '7',
+      '',
+      '[&#34;&lt;&#34;]',
+    ]);
   });
 
   it('T8: parse_json keeps numbers and refuses what is too deep', () => {

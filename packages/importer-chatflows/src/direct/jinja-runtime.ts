@@ -39,7 +39,7 @@ const filters = {
   float: (v, other = 0) => { const n = Number(v); return Number.isFinite(n) && v !== "" && v != null ? n : other; }, round: (v, digits = 0) => Math.round(v * 10 ** digits) / 10 ** digits, abs: Math.abs,
   sum: (v, name) => listOf(v).reduce((all, each) => all + (name === undefined ? each : get(each, name)), 0), min: (v) => listOf(v).toSorted(order)[0], max: (v) => listOf(v).toSorted(order).at(-1), list: listOf,
   unique: (v) => listOf(v).filter((each, at, all) => all.findIndex((other) => same(other, each)) === at), sort: (v) => listOf(v).toSorted(order), reverse: (v) => typeof v === "string" ? [...v].reverse().join("") : listOf(v).toReversed(),
-  title: titled, capitalize: (v) => show(v).charAt(0).toUpperCase() + show(v).slice(1).toLowerCase(), safe: (v) => v, escape: (v) => show(v).replace(/[&<>"']/g, (sign) => "&#" + sign.charCodeAt(0) + ";"),
+  title: titled, capitalize: (v) => show(v).charAt(0).toUpperCase() + show(v).slice(1).toLowerCase(), safe: (v) => v, escape: (v) => show(v).replace(/[&<>"']/g, (sign) => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;" })[sign] ?? "&#" + sign.charCodeAt(0) + ";"),
   urlencode: (v) => encodeURIComponent(show(v)), items: (v) => Object.entries(v ?? {}), map: (v, name) => listOf(v).map((each) => Object.hasOwn(filters, name) ? filters[name](each) : get(each, name)),
   selectattr: (v, name) => listOf(v).filter((each) => isTrue(get(each, name))), rejectattr: (v, name) => listOf(v).filter((each) => !isTrue(get(each, name))),
   truncate: (v, length = 255) => show(v).length <= length ? show(v) : show(v).slice(0, length - 3) + "...", indent: (v, width = 4) => show(v).split("\\n").map((line, at) => at === 0 || line === "" ? line : " ".repeat(width) + line).join("\\n"),

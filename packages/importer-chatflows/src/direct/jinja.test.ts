@@ -26,6 +26,10 @@ describe('readJinja', () => {
   test.each([
     ['Hello {{ name }}!', 'Hello {{vars.name}}!'],
     ['{{ a.b[0]["c d"] | upper }}', '{{vars.a.b[0]["c d"] | upper}}'],
+    [
+      '<p>{{ name | e }}{{ name | escape }}</p>',
+      '<p>{{vars.name | html_escape}}{{vars.name | html_escape}}</p>',
+    ],
     ["{{ tags | join(', ') }}{# nothing #}", '{{vars.tags | join: ", "}}'],
     ['a {{- x -}} b', 'a{{vars.x}}b'],
     ['no braces: {% raw %}{{ x }}{% endraw %}\n', 'no braces: \\{{ x }}'],
@@ -45,6 +49,7 @@ describe('readJinja', () => {
     ['{{ list | length }}{{ list | map("name") | join("-") }}', '2a-b'],
     ['{{ "a" in text }}{{ missing is defined }}', 'falsefalse'],
     ["{{ text.replace('l', 'L').upper() }}{{ n ** 2 ~ '!' }}", 'HELLO4!'],
+    ['{{ (text ~ "<&>\\"\'") | e }}', 'hello&lt;&amp;&gt;&#34;&#39;'],
     ['{{ list | tojson }}', '[{"name":"a","n":1},{"name":"b","n":2}]'],
   ])('%j becomes code', (source, expected) => {
     const list = [

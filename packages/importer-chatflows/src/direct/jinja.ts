@@ -103,6 +103,8 @@ const FILTERS: ReadonlyMap<string, string> = new Map([
   ['tojson', 'json'],
   ['string', 'string'],
   ['urlencode', 'url_encode'],
+  ['escape', 'html_escape'],
+  ['e', 'html_escape'],
   ['sum', 'sum'],
   ['safe', ''],
 ]);

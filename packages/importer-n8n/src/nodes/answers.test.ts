@@ -68,13 +68,12 @@ describe('a webhook that answers at once', () => {
       allowedOrigins: '*',
       ipWhitelist: '203.0.113.7, 203.0.113.0/24',
     };
-    const result = read(n8n({ Hook: hook({ options }), End: END }, LINE));
+    const result = read(n8n({ Hook: hook({ httpMethod: 'POST', options }), End: END }, LINE));
     expect(configOf(result, 'Hook')?.ip_allow_list).toEqual(['203.0.113.7', '203.0.113.0/24']);
-    expect(said(result, 'Hook')).toEqual([
-      'import.option_left_out',
-      'import.option_left_out',
-      'import.option_left_out',
-    ]);
+    expect(said(result, 'Hook')).toEqual(['import.settings_left_out']);
+    expect(outcomeOf(result, 'Hook')).toMatchObject({
+      what: [{ params: { names: 'responseCode, responseData, ignoreBots' } }],
+    });
   });
 });
 

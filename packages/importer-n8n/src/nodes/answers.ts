@@ -4,7 +4,7 @@ import { message } from '@millrace/messages';
 import { responseHeaderFault } from '@millrace/triggers';
 import type { Compiler } from '../compiler.ts';
 import { type LastItems, lastItems } from '../ends.ts';
-import { arrayOf, type N8nNode, objectOf, parameterAt, textOf } from '../read.ts';
+import { arrayOf, type N8nNode, objectOf, parameterOf, textOf } from '../read.ts';
 import type { Answer, Triggered } from './triggers.ts';
 
 /** Answers whoever started the execution when it has ended, with the items of the node that ran last. */
@@ -22,9 +22,9 @@ export function answerWith(compiler: Compiler, { id, answer, node }: Triggered):
 }
 
 /** The member of the first item that is answered with. */
-function memberOf({ parameters }: N8nNode, answer: Answer): readonly string[] {
+function memberOf(node: N8nNode, answer: Answer): readonly string[] {
   if (answer === 'chat' || answer === 'chat_page') return ['output'];
-  const name = textOf(parameterAt(parameters, 'options.responsePropertyName')) ?? '';
+  const name = textOf(parameterOf(node, 'options.responsePropertyName')) ?? '';
   return answer !== 'last_node' || name === '' || name.startsWith('=') ? [] : name.split('.');
 }
 
@@ -40,17 +40,18 @@ function responseOf(
     if (text.startsWith('=')) compiler.approximate(node, message('import.answer_expression'));
     return text.startsWith('=') ? '' : text;
   };
-  const isWithout = parameterAt(parameters, 'options.noResponseBody') === true;
+  const isWithout = parameterOf(node, 'options.noResponseBody') === true;
   const what = textOf(parameters.responseData) ?? (isWithout ? 'noData' : 'firstEntryJson');
   const headers: { [name: string]: string } = {};
-  for (const entry of arrayOf(parameterAt(parameters, 'options.responseHeaders.entries')).map(objectOf)) {
+  for (const entry of arrayOf(parameterOf(node, 'options.responseHeaders.entries')).map(objectOf)) {
     const name = textOf(entry.name) ?? '';
     const value = plain(entry.value);
     if (responseHeaderFault(name) !== null)
       compiler.approximate(node, message('import.response_header', { name }));
     else if (value !== '') setOwn(headers, name, literal(value));
   }
-  const type = what === 'firstEntryJson' ? plain(parameterAt(parameters, 'options.responseContentType')) : '';
+  const contentType = parameterOf(node, 'options.responseContentType');
+  const type = what === 'firstEntryJson' ? plain(contentType) : '';
   if (type !== '') headers['Content-Type'] = literal(type);
   const response = {
     status: statusOf(node),
@@ -64,13 +65,13 @@ function responseOf(
   );
   if (what !== 'firstEntryJson') return response;
   // An expression is reported; the whole item is sent.
-  plain(parameterAt(parameters, 'options.responsePropertyName'));
+  plain(parameterOf(node, 'options.responsePropertyName'));
   return { ...response, body: template(last.first) };
 }
 
-function statusOf({ parameters }: N8nNode): number {
-  const chosen = objectOf(parameterAt(parameters, 'options.responseCode.values'));
-  const status = Number(parameters.responseCode ?? (chosen.customCode || chosen.responseCode) ?? 200);
+function statusOf(node: N8nNode): number {
+  const chosen = objectOf(parameterOf(node, 'options.responseCode.values'));
+  const status = Number(node.parameters.responseCode ?? (chosen.customCode || chosen.responseCode) ?? 200);
   return Number.isInteger(status) && status >= 200 && status <= 599 ? status : 200;
 }
 

@@ -1,21 +1,22 @@
 import type { JsonValue } from '@millrace/engine';
 import type { Shape } from '@millrace/importer-kit/refs';
 import { type Message, message } from '@millrace/messages';
-import { type N8nNode, parameterAt, textOf } from '../read.ts';
+import { type N8nNode, parameterOf, textOf } from '../read.ts';
 
 /** What n8n calls the members of a message. */
 const CHAT_SHAPE: Shape = { chatInput: ['message'], sessionId: ['session_id'], action: null };
 
 /** A hosted chat: its texts, and where the message and the conversation are. */
-export function chatOf({ kind, parameters }: N8nNode): {
+export function chatOf(node: N8nNode): {
   readonly config: { [name: string]: JsonValue };
   readonly shape: Shape;
   readonly path: string;
   readonly answer: 'chat_page';
   readonly notes: readonly Message[];
 } {
+  const { kind, parameters } = node;
   const plain = (path: string): string => {
-    const text = textOf(parameterAt(parameters, path)) ?? '';
+    const text = textOf(parameterOf(node, path)) ?? '';
     return text.startsWith('=') ? '' : text.trim();
   };
   const listed = plain('options.allowedOrigins')
@@ -32,7 +33,7 @@ export function chatOf({ kind, parameters }: N8nNode): {
     isPublic &&
     origins.length === listed.length &&
     plain('authentication').replace('none', '') === '' &&
-    parameterAt(parameters, 'options.allowFileUploads') !== true;
+    parameterOf(node, 'options.allowFileUploads') !== true;
   return {
     config: {
       title: plain('options.title').slice(0, 200) || 'Chat',

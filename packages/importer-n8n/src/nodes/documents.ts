@@ -2,7 +2,7 @@ import type { JsonValue } from '@millrace/engine';
 import { template } from '@millrace/importer-kit/refs';
 import { arrayOf, objectOf } from '@millrace/importer-kit/values';
 import { message } from '@millrace/messages';
-import { asText, type N8nNode, parameterAt, textOf } from '../read.ts';
+import { asText, type N8nNode, parameterOf, textOf } from '../read.ts';
 import { type Step, Unmappable } from '../step.ts';
 import { partParam } from './parts.ts';
 
@@ -117,7 +117,7 @@ function anyText(id: string): string {
 
 /** What a loader adds to each part. */
 function metadataOf(step: Step, loader: N8nNode): Config {
-  const values = arrayOf(parameterAt(loader.parameters, 'options.metadata.metadataValues')).map(objectOf);
+  const values = arrayOf(parameterOf(loader, 'options.metadata.metadataValues')).map(objectOf);
   return Object.fromEntries(
     values.flatMap(({ name, value }) => {
       const known = textOf(name);

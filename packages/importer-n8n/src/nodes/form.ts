@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from '@millrace/engine';
 import { type Message, message } from '@millrace/messages';
-import { arrayOf, type N8nNode, objectOf, parameterAt, textOf } from '../read.ts';
+import { arrayOf, type N8nNode, objectOf, parameterAt, parameterOf, textOf } from '../read.ts';
 
 type Config = { readonly [name: string]: JsonValue };
 
@@ -19,17 +19,18 @@ const KINDS: { readonly [type: string]: string } = {
 };
 
 /** A hosted form: its fields, which have the names that expressions read, and its texts. */
-export function formOf({ parameters }: N8nNode): {
+export function formOf(node: N8nNode): {
   readonly config: { [name: string]: JsonValue };
   readonly notes: readonly Message[];
 } {
+  const { parameters } = node;
   const given = arrayOf(parameterAt(parameters, 'formFields.values')).map(objectOf);
   const fields = fieldsOf(given);
-  const after = objectOf(parameterAt(parameters, 'options.respondWithOptions.values'));
+  const after = objectOf(parameterOf(node, 'options.respondWithOptions.values'));
   const redirect = plainText(after.redirectUrl);
   const texts = {
     description: plainText(parameters.formDescription),
-    button: plainText(parameterAt(parameters, 'options.buttonLabel')),
+    button: plainText(parameterOf(node, 'options.buttonLabel')),
     thanks: plainText(after.formSubmittedText),
     redirect_url: redirect.startsWith('https://') ? redirect : '',
   };

@@ -1,7 +1,6 @@
-import type { JsonValue } from '@millrace/engine';
 import { extend, quote, type Ref, template } from '@millrace/importer-kit/refs';
 import type { Adding, Compiler, Out } from '../compiler.ts';
-import { objectOf, textOf } from '../read.ts';
+import { type N8nNode, parameterOf, textOf } from '../read.ts';
 import { AUTH } from './parts.ts';
 
 type Files = { readonly [name: string]: string };
@@ -16,15 +15,15 @@ function numbered(prefix: string, make: (index: number) => string): Files {
 }
 
 /** Whether a node of Gmail or Outlook downloads attachments, and how it names them; null if not. */
-function prefixOf(parameters: { readonly [name: string]: JsonValue }): string | null {
-  const options = objectOf(parameters.options);
-  const isAsked = options.downloadAttachments === true || parameters.downloadAttachments === true;
+function prefixOf(node: N8nNode): string | null {
+  const { parameters } = node;
+  const isAsked =
+    parameterOf(node, 'options.downloadAttachments') === true || parameters.downloadAttachments === true;
+  const own = parameterOf(node, 'options.dataPropertyAttachmentsPrefixName');
+  const other = parameterOf(node, 'options.attachmentsPrefix');
   if (!isAsked) return null;
   return (
-    textOf(options.dataPropertyAttachmentsPrefixName) ??
-    textOf(options.attachmentsPrefix) ??
-    textOf(parameters.dataPropertyAttachmentsPrefixName) ??
-    'attachment_'
+    textOf(own) ?? textOf(other) ?? textOf(parameters.dataPropertyAttachmentsPrefixName) ?? 'attachment_'
   );
 }
 
@@ -93,16 +92,9 @@ const MAILS: { readonly [kind: string]: 'gmail' | 'outlook' } = {
 };
 
 /** An output that passes mails on, with their attachments if the node downloads them. */
-export function withAttachments(
-  compiler: Compiler,
-  {
-    kind,
-    parameters,
-  }: { readonly kind: string; readonly parameters: { readonly [name: string]: JsonValue } },
-  out: Out,
-): Out {
-  const service = Object.hasOwn(MAILS, kind) ? MAILS[kind] : undefined;
-  const prefix = service === undefined ? null : prefixOf(parameters);
+export function withAttachments(compiler: Compiler, node: N8nNode, out: Out): Out {
+  const service = Object.hasOwn(MAILS, node.kind) ? MAILS[node.kind] : undefined;
+  const prefix = service === undefined ? null : prefixOf(node);
   if (service === undefined || prefix === null) return out;
   const filesOf = (mail: Ref) =>
     numbered(prefix, (index) => compiler.lateFile(readAttachment(compiler, mail, service, index)));

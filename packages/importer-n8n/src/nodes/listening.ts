@@ -1,7 +1,7 @@
 import type { JsonValue } from '@millrace/engine';
 import type { Shape } from '@millrace/importer-kit/refs';
 import { type Message, message } from '@millrace/messages';
-import { arrayOf, type N8nNode, objectOf, textOf } from '../read.ts';
+import { arrayOf, type N8nNode, parameterOf, textOf } from '../read.ts';
 
 /** A trigger that listens, and where what n8n gives is found here. */
 export interface ListeningPlan {
@@ -30,9 +30,10 @@ export function listeningOf(node: N8nNode): ListeningPlan | null {
   return { path: 'trigger.data', ...plan, notes: [message('import.choose_credential'), ...plan.notes] };
 }
 
-function mailbox({ parameters }: N8nNode): Plan {
-  const options = objectOf(parameters.options);
-  const rules = textOf(options.customEmailConfig) ?? '["UNSEEN"]';
+function mailbox(node: N8nNode): Plan {
+  const { parameters } = node;
+  const rules = textOf(parameterOf(node, 'options.customEmailConfig')) ?? '["UNSEEN"]';
+  const downloads = parameterOf(node, 'options.downloadAttachments');
   const isSimple = (textOf(parameters.format) ?? 'simple') === 'simple';
   return {
     type: 'trigger.email',
@@ -41,7 +42,7 @@ function mailbox({ parameters }: N8nNode): Plan {
       folder: fixed(parameters.mailbox, 'INBOX'),
       only_unseen: /UNSEEN/.test(rules),
       after: textOf(parameters.postProcessAction) === 'nothing' ? 'nothing' : 'seen',
-      attachments: parameters.downloadAttachments === true || options.downloadAttachments === true,
+      attachments: parameters.downloadAttachments === true || downloads === true,
       // n8n begins with what is there.
       existing: 'start',
     },
@@ -60,11 +61,11 @@ function mailbox({ parameters }: N8nNode): Plan {
   };
 }
 
-function topics({ parameters }: N8nNode): Plan {
-  const listed = fixed(parameters.topics, '').split(',');
+function topics(node: N8nNode): Plan {
+  const listed = fixed(node.parameters.topics, '').split(',');
   // A number after a colon is n8n's way to say the quality of service.
   const names = listed.map((each) => each.trim().replace(/:[012]$/, '')).filter((each) => each !== '');
-  const isJson = objectOf(parameters.options).jsonParseBody === true;
+  const isJson = parameterOf(node, 'options.jsonParseBody') === true;
   return {
     type: 'trigger.mqtt',
     config: { credential_id: 0, topics: names },
@@ -74,10 +75,10 @@ function topics({ parameters }: N8nNode): Plan {
 }
 
 /** Null if messages are in a format that a registry describes: they can't be read here. */
-function kafkaTopic({ parameters }: N8nNode): Plan | null {
+function kafkaTopic(node: N8nNode): Plan | null {
+  const { parameters } = node;
   if (parameters.useSchemaRegistry === true) return null;
-  const options = objectOf(parameters.options);
-  const value = options.jsonParseMessage === true ? 'json' : 'text';
+  const value = parameterOf(node, 'options.jsonParseMessage') === true ? 'json' : 'text';
   const topic = fixed(parameters.topic, '');
   return {
     type: 'trigger.kafka',
@@ -85,18 +86,19 @@ function kafkaTopic({ parameters }: N8nNode): Plan | null {
       credential_id: 0,
       topics: topic === '' ? [] : [topic],
       group: fixed(parameters.groupId, ''),
-      existing: options.fromBeginning === false ? 'skip' : 'start',
+      existing: parameterOf(node, 'options.fromBeginning') === false ? 'skip' : 'start',
     },
-    ...(options.onlyMessage === true
+    ...(parameterOf(node, 'options.onlyMessage') === true
       ? { path: `trigger.data.${value}` }
       : { shape: { message: [value], topic: ['topic'], headers: ['headers'] } }),
     notes: [],
   };
 }
 
-function channels({ parameters }: N8nNode): Plan {
+function channels(node: N8nNode): Plan {
+  const { parameters } = node;
   const makesTrigger = textOf(parameters.triggerMode) === 'createTrigger';
-  const given = makesTrigger ? objectOf(parameters.additionalFields).channelName : parameters.channelName;
+  const given = makesTrigger ? parameterOf(node, 'additionalFields.channelName') : parameters.channelName;
   const channel = fixed(given, '');
   return {
     type: 'trigger.postgresql',

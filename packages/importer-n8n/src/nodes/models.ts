@@ -4,11 +4,11 @@ import { message } from '@millrace/messages';
 import type { Out } from '../compiler.ts';
 import { forItem, type Handlers } from '../handler.ts';
 import { jsonParam } from '../json-text.ts';
-import { isSet } from '../left-out.ts';
 import { arrayOf, asText, type N8nNode, objectOf, textOf } from '../read.ts';
 import { type Step, Unmappable } from '../step.ts';
 import { documentTexts, fileText } from './documents.ts';
 import { geminiMedia } from './gemini.ts';
+import { schemaFor } from './json-schema.ts';
 import { defaultModel, modelOptions, partParam } from './parts.ts';
 import { openAi } from './providers.ts';
 import { agentTools } from './tools.ts';
@@ -50,26 +50,11 @@ function modelOf(step: Step, node: N8nNode): Config {
   const maxTokens = ['maxTokens', 'maxOutputTokens', 'maxTokensToSample']
     .map((each) => partParam(step, node, `options.${each}`))
     .find((each) => each !== undefined);
-  const left = Object.entries(objectOf(node.parameters.options))
-    .filter(([each, value]) => !MODEL_OPTIONS.has(each) && isSet(value ?? null))
-    .map(([each]) => each);
-  if (left.length > 0)
-    step.compiler.approximate(node, message('import.settings_left_out', { names: left.join(', ') }));
   return {
     model: plain === '' ? defaultModel(node.kind) : plain,
     ...modelOptions(step, partParam(step, node, 'options.temperature'), maxTokens),
   };
 }
-
-/** Options of a model that are imported, and those for which Millrace has its own rules. */
-const MODEL_OPTIONS = new Set([
-  'temperature',
-  'maxTokens',
-  'maxOutputTokens',
-  'maxTokensToSample',
-  'timeout',
-  'maxRetries',
-]);
 
 /** What is asked: the node's own text, or what a chat trigger brought. */
 function promptOf(step: Step): JsonValue {
@@ -128,23 +113,6 @@ function schemaOf(step: Step, parser: N8nNode): JsonValue {
   }
   const example = jsonParam(step, parser.parameters.jsonSchemaExample ?? '{ "output": "text" }');
   return schemaFor(example ?? {});
-}
-
-/** A JSON Schema that an example fits. */
-function schemaFor(example: JsonValue): JsonValue {
-  if (Array.isArray(example))
-    return { type: 'array', items: schemaFor((example as readonly JsonValue[])[0] ?? 'text') };
-  if (isJsonObject(example)) {
-    const entries = Object.entries(example).filter(([name]) => name !== '__proto__');
-    return {
-      type: 'object',
-      properties: Object.fromEntries(entries.map(([name, value]) => [name, schemaFor(value ?? null)])),
-      required: entries.map(([name]) => name),
-    };
-  }
-  if (typeof example === 'number') return { type: 'number' };
-  if (typeof example === 'boolean') return { type: 'boolean' };
-  return example === null ? {} : { type: 'string' };
 }
 
 /** Nodes that keep a conversation only while n8n runs, as far as its author can tell; others name a database. */

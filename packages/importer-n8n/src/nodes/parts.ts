@@ -1,7 +1,7 @@
 import type { JsonValue } from '@millrace/engine';
 import { isJsonObject } from '@millrace/engine';
 import { message } from '@millrace/messages';
-import { type N8nNode, parameterAt } from '../read.ts';
+import { type N8nNode, parameterOf } from '../read.ts';
 import type { Step } from '../step.ts';
 
 /** A credential that has to be chosen after the import. */
@@ -9,7 +9,7 @@ export const AUTH = { type: 'credential', credential_id: 0 };
 
 /** A parameter of a node that is connected as a part of another, read where that one stands; undefined if it isn't set. */
 export function partParam(step: Step, part: N8nNode, path: string): JsonValue | undefined {
-  const given = parameterAt(part.parameters, path);
+  const given = parameterOf(part, path);
   if (given === undefined) return undefined;
   const value = isJsonObject(given) && 'value' in given ? (given.value ?? null) : given;
   return step.value(value);

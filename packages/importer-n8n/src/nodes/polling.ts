@@ -2,7 +2,7 @@ import type { JsonValue } from '@millrace/engine';
 import { type Scope, TOP, template } from '@millrace/importer-kit/refs';
 import { message } from '@millrace/messages';
 import type { Compiler, Out } from '../compiler.ts';
-import { arrayOf, asText, type N8nNode, objectOf, textOf } from '../read.ts';
+import { arrayOf, asText, type N8nNode, objectOf, parameterOf, textOf } from '../read.ts';
 import { withAttachments } from './late-files.ts';
 import { AUTH } from './parts.ts';
 
@@ -27,10 +27,14 @@ interface SameTrigger {
 
 /** Triggers that n8n polls for. Null: nothing here finds the same. */
 const TRIGGERS: { readonly [kind: string]: (node: N8nNode) => SameTrigger | null } = {
-  gmailTrigger: ({ parameters }) => {
-    const filters = objectOf(parameters.filters);
-    const query = [fixed(filters.q), filters.readStatus === 'unread' ? 'is:unread' : '', senderOf(filters)];
-    const labels = arrayOf(filters.labelIds).flatMap((each) => textOf(each) ?? []);
+  gmailTrigger: (node) => {
+    const filter = (name: string) => parameterOf(node, `filters.${name}`);
+    const query = [
+      fixed(filter('q')),
+      filter('readStatus') === 'unread' ? 'is:unread' : '',
+      senderOf(filter('sender')),
+    ];
+    const labels = arrayOf(filter('labelIds')).flatMap((each) => textOf(each) ?? []);
     return {
       type: 'trigger.gmail.new_message',
       config: {
@@ -117,7 +121,7 @@ function chosen(value: JsonValue | undefined): string {
   return fixed(value) || fixed(objectOf(value).value);
 }
 
-function senderOf({ sender }: { readonly [name: string]: JsonValue }): string {
+function senderOf(sender: JsonValue | undefined): string {
   const text = fixed(sender);
   return text === '' ? '' : `from:${text}`;
 }

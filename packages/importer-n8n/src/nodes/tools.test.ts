@@ -115,6 +115,70 @@ describe('nodes that an agent calls', () => {
     expect(outcomeOf(adding(['A']), 'Look up')).toMatchObject({ kind: 'dropped' });
   });
 
+  it('name the settings that are left out', () => {
+    const mail = { sendTo: 'a@example.com', subject: 's', message: 'm' };
+    const tools: readonly [string, JsonObject, string][] = [
+      ['gmailTool', { ...mail, options: { ccList: 'b@example.com', replyTo: 'c@example.com' } }, 'replyTo'],
+      [
+        'httpRequestTool',
+        { url: 'https://a.example', options: { batching: 1, sendCookies: true } },
+        'sendCookies',
+      ],
+      ['slackTool', { text: 'x', otherOptions: { mrkdwn: true, botProfile: 'b' } }, 'botProfile'],
+      ['postgresTool', { operation: 'executeQuery', query: 'SELECT 1', options: { other: 'x' } }, 'other'],
+      [`${LANGCHAIN}.toolSerpApi`, { options: { gl: 'de' } }, 'gl'],
+    ];
+    for (const [type, parameters, names] of tools)
+      expect(outcomeOf(withTool({ type, version: 2.1, parameters }), 'Look up'), type).toMatchObject({
+        what: expect.arrayContaining([{ key: 'import.settings_left_out', params: { names } }]),
+      });
+  });
+
+  it('ask for the inputs of a workflow that n8n asks for, and name those that it sets itself', () => {
+    const schema = ['query', 'chat', 'limit', 'old'].map((id) => ({
+      id,
+      displayName: id,
+      type: 'string',
+      removed: id === 'old',
+    }));
+    const value = {
+      query: "={{ $fromAI('what', 'What to look for (exactly)') || 'all' }}",
+      chat: '={{ $json.sessionId }}',
+      limit: "={{ /*n8n-auto-generated-fromAI-override*/ $fromAI('limit', ``, 'number') }}",
+    };
+    const parameters = { description: 'd', workflowInputs: { value, schema } };
+    const result = withTool({ type: `${LANGCHAIN}.toolWorkflow`, version: 2.2, parameters });
+    expect(toolIn(result)?.parameters).toMatchObject({
+      properties: {
+        query: { type: 'string', description: 'What to look for (exactly)' },
+        limit: { type: 'number', description: 'limit' },
+      },
+      required: ['query', 'limit'],
+    });
+    expect(outcomeOf(result, 'Look up')).toMatchObject({
+      what: expect.arrayContaining([{ key: 'import.tool_inputs_left_out', params: { names: 'chat' } }]),
+    });
+  });
+
+  it.each([
+    [
+      {
+        schemaType: 'manual',
+        inputSchema: '{ "type": "object", "properties": { "id": { "type": "string" } } }',
+      },
+      { properties: { id: { type: 'string' } } },
+    ],
+    [{ jsonSchemaExample: '{ "id": 7 }' }, { properties: { id: { type: 'number' } }, required: ['id'] }],
+  ])('ask a workflow by the schema of earlier versions: %o', (given: JsonObject, schema) => {
+    const fields = { values: [{ name: 'route', stringValue: 'search' }] };
+    const parameters = { name: 'find', specifyInputSchema: true, fields, ...given };
+    const result = withTool({ type: `${LANGCHAIN}.toolWorkflow`, version: 1.2, parameters });
+    expect(toolIn(result)?.parameters).toMatchObject(schema);
+    expect(outcomeOf(result, 'Look up')).toMatchObject({
+      what: expect.arrayContaining([{ key: 'import.tool_inputs_left_out', params: { names: 'route' } }]),
+    });
+  });
+
   it('are dropped, with nothing left of them, if they would be several nodes or wait', () => {
     const sheet = withTool({
       type: 'googleSheetsTool',

@@ -1,13 +1,15 @@
-import type { JsonValue } from '@millrace/engine';
+import { isJsonObject, type JsonObject, type JsonValue } from '@millrace/engine';
 import { foreignPartOf } from '@millrace/importer-expressions/expressions';
 import { shimFor } from '@millrace/importer-expressions/shim';
 import { literal } from '@millrace/importer-kit/refs';
 import { SERVICES } from '@millrace/importer-services/services';
 import { message } from '@millrace/messages';
 import type { Handler, Handlers } from '../handler.ts';
+import { jsonParam } from '../json-text.ts';
 import { arrayOf, asText, type N8nNode, objectOf, textOf } from '../read.ts';
 import { Step, type ToolArgument, Unmappable } from '../step.ts';
 import { requestConfig } from './http.ts';
+import { schemaFor } from './json-schema.ts';
 import { isServer, mcpServers } from './mcp.ts';
 import { AUTH, partParam } from './parts.ts';
 import { serviceCall } from './service-call.ts';
@@ -111,7 +113,13 @@ function toolOf(step: Step, node: N8nNode, callable: Handlers): Tool | null {
   switch (node.kind) {
     case 'toolWorkflow':
       report(message('import.choose_workflow'));
-      return { kind: 'workflow', name, description, parameters: workflowArguments(node), workflow_id: 0 };
+      return {
+        kind: 'workflow',
+        name,
+        description,
+        parameters: workflowArguments(step, node),
+        workflow_id: 0,
+      };
     case 'toolCode':
       return codeTool(node, one);
     case 'toolHttpRequest':
@@ -154,17 +162,60 @@ function toolOf(step: Step, node: N8nNode, callable: Handlers): Tool | null {
   }
 }
 
-function workflowArguments(node: N8nNode): JsonValue {
-  const fields = arrayOf(objectOf(node.parameters.workflowInputs).schema).map(objectOf);
+/** What the model is asked for when it calls a workflow. What n8n itself gives the workflow besides that is reported. */
+function workflowArguments(step: Step, node: N8nNode): JsonValue {
+  const inputs = objectOf(node.parameters.workflowInputs);
+  const values = objectOf(inputs.value);
+  const fields = arrayOf(inputs.schema)
+    .map(objectOf)
+    .filter(({ removed }) => removed !== true);
+  const isFixed = ({ id }: JsonObject) => {
+    const value = values[asText(id)];
+    return value !== undefined && value !== null && value !== '' && !asText(value).includes('$fromAI');
+  };
+  const fixed = [
+    ...fields.filter(isFixed).map(({ id }) => asText(id)),
+    ...arrayOf(objectOf(node.parameters.fields).values).map((each) => asText(objectOf(each).name)),
+  ];
+  if (fixed.length > 0)
+    step.compiler.approximate(node, message('import.tool_inputs_left_out', { names: fixed.join(', ') }));
+  const own = ownSchema(step, node);
+  if (own !== null) return own;
   if (fields.length === 0) return schemaOf([{ name: 'query', description: '', type: 'string' }]);
-  return schemaOf(
-    fields.map((field) => ({
-      name: asText(field.id ?? 'query').replace(/\W/g, '_'),
-      description: asText(field.displayName),
-      type: asText(field.type ?? 'string'),
-    })),
-  );
+  return schemaOf(fields.filter((field) => !isFixed(field)).map((field) => argumentFor(step, field, values)));
 }
+
+/** The schema of the arguments of earlier versions, if there is one. */
+function ownSchema(step: Step, { parameters }: N8nNode): JsonValue | null {
+  if (parameters.specifyInputSchema !== true) return null;
+  const isExample = (textOf(parameters.schemaType) ?? 'fromJson') === 'fromJson';
+  const given = jsonParam(step, isExample ? parameters.jsonSchemaExample : parameters.inputSchema);
+  if (given === undefined || !isJsonObject(given)) return null;
+  return isExample ? schemaFor(given) : given;
+}
+
+/** An argument that has the name by which the workflow reads it. */
+function argumentFor(step: Step, { id, displayName, type }: JsonObject, values: JsonObject): ToolArgument {
+  const written = new Step(step.compiler, step.node, {
+    scope: step.scope,
+    input: step.input,
+    after: step.after,
+    extras: {},
+  });
+  written.toolArguments = [];
+  const given = values[asText(id)];
+  const call = typeof given === 'string' ? FROM_AI.exec(given)?.[0] : undefined;
+  if (call !== undefined) written.expression(call);
+  const [asked] = written.toolArguments;
+  return {
+    name: asText(id ?? 'query').replace(/\W/g, '_'),
+    description: asked?.description || asText(displayName),
+    type: asked?.type ?? asText(type ?? 'string'),
+  };
+}
+
+/** The first thing that an expression asks the model for. */
+const FROM_AI = /\$fromAI\((?:[^()'"`]|'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|`[^`]*`)*\)/;
 
 type Make = (type: string, config: JsonValue, parameters: JsonValue) => Tool;
 

@@ -1,9 +1,10 @@
-import { isJsonArray, isNamedZone, type JsonValue } from '@millrace/engine';
+import { isJsonArray, isNamedZone, type JsonObject, type JsonValue } from '@millrace/engine';
 import { extend, type Shape, TOP } from '@millrace/importer-kit/refs';
 import { type Message, message } from '@millrace/messages';
 import { isSecretName, isWebhookPath, shapeOfPath } from '@millrace/triggers';
 import type { Compiler, Out } from '../compiler.ts';
-import { arrayOf, type N8nNode, objectOf, parameterAt, textOf } from '../read.ts';
+import { arrayOf, type N8nNode, objectOf, parameterAt, parameterOf, textOf } from '../read.ts';
+import { branchesBy } from './branches.ts';
 import { chatOf } from './chat.ts';
 import { feedsFile } from './files.ts';
 import { formOf } from './form.ts';
@@ -64,7 +65,8 @@ export function addTrigger(compiler: Compiler, node: N8nNode): Triggered {
   const ref = { kind: 'one' as const, path, scope: TOP, owner: id, ...(files === null ? {} : { files }) };
   const shaped = plan.shape === undefined ? ref : { ...ref, shape: plan.shape };
   const { answer = 'none', times = [] } = plan;
-  return { id, outs: [{ exit: { id, handle: 'out' }, ref: shaped }], answer, node, times };
+  const outs = outsByMethod(compiler, node, { exit: { id, handle: 'out' }, ref: shaped });
+  return { id, outs, answer, node, times };
 }
 
 /** Files that a form asks for, by both names that n8n has for them; null if there are none. */
@@ -81,10 +83,11 @@ function kindOfFiles(
       'trigger.data.attachments',
     );
   // A raw body is a text here, not a file.
-  const isRaw = parameterAt(parameters, 'options.rawBody') === true;
-  const isBinary = parameterAt(parameters, 'options.binaryData') === true;
+  const isRaw = parameterOf(node, 'options.rawBody') === true;
+  const isBinary = parameterOf(node, 'options.binaryData') === true;
   if (kind === 'webhook' && !isRaw && (isBinary || feedsFile(compiler, node))) {
     config.body = 'files';
+    node.asked.add('options.binaryPropertyName');
     return filesOfCall(compiler);
   }
   if (kind !== 'formTrigger') return null;
@@ -167,14 +170,15 @@ function feed(node: N8nNode): TriggerPlan {
   };
 }
 
-function webhook({ parameters }: N8nNode): TriggerPlan {
+function webhook(node: N8nNode): TriggerPlan {
+  const { parameters } = node;
   const mode = textOf(parameters.responseMode) ?? 'onReceived';
-  const given = parameters.httpMethod;
-  const listed = given !== undefined && isJsonArray(given) ? given : [given];
-  const methods = listed.map((each) => textOf(each) ?? 'GET').filter((each) => METHODS.has(each));
+  const methods = methodsOf(parameters).filter((each) => METHODS.has(each));
   const path = textOf(parameters.path) ?? '';
   const check = CHECKS[textOf(parameters.authentication) ?? 'none'];
-  const addresses = (textOf(parameterAt(parameters, 'options.ipWhitelist')) ?? '')
+  const listed = textOf(parameterAt(parameters, 'options.ipWhitelist')) ?? '';
+  if (!listed.startsWith('=')) node.asked.add('options.ipWhitelist');
+  const addresses = listed
     .replace(/^=.*/s, '')
     .split(',')
     .map((each) => each.trim())
@@ -184,10 +188,12 @@ function webhook({ parameters }: N8nNode): TriggerPlan {
   const answer: Answer =
     mode === 'lastNode' ? 'last_node' : mode === 'responseNode' ? 'respond_node' : 'none';
   if (answer === 'last_node') notes.push(message('import.answered_at_end'));
-  for (const [option, value] of Object.entries(objectOf(parameters.options)))
-    if (isLeftOut(option, value ?? null, answer)) notes.push(message('import.option_left_out', { option }));
+  if (!methods.includes('POST')) notes.push(message('import.post_accepted'));
+  // Anyone may call, from any page.
+  if (parameterAt(parameters, 'options.allowedOrigins') === '*') node.asked.add('options.allowedOrigins');
+  if (answer === 'respond_node') for (const option of OF_OTHER_ANSWERS) node.asked.add(`options.${option}`);
   if (answer === 'none' && (parameters.responseCode ?? 200) !== 200)
-    notes.push(message('import.option_left_out', { option: 'responseCode' }));
+    notes.push(message('import.settings_left_out', { names: 'responseCode' }));
   return {
     type: 'trigger.webhook',
     config: {
@@ -211,16 +217,34 @@ function webhook({ parameters }: N8nNode): TriggerPlan {
   };
 }
 
-/** Options of a webhook that have nothing here to stand for them. */
-function isLeftOut(option: string, value: JsonValue, answer: Answer): boolean {
-  if (value === false || value === '' || value === null) return false;
-  if (option === 'ignoreBots') return true;
-  if (option === 'ipWhitelist') return typeof value === 'string' && value.startsWith('=');
-  if (option === 'allowedOrigins') return value !== '*';
-  return (
-    answer === 'none' && /^(?:responseCode|responseData|responseHeaders|responseContentType)$/.test(option)
-  );
+/** The methods with which a webhook is called: a list if each has an output of its own. */
+function methodsOf({ httpMethod, multipleMethods }: JsonObject): readonly string[] {
+  if (httpMethod === undefined && multipleMethods === true) return ['GET', 'POST'];
+  const listed = httpMethod !== undefined && isJsonArray(httpMethod) ? httpMethod : [httpMethod];
+  return listed.map((each) => textOf(each) ?? 'GET');
 }
+
+/** The outputs of a trigger: one for each method of a webhook, unless all of them lead to the same nodes. */
+function outsByMethod(compiler: Compiler, node: N8nNode, out: Out): readonly Out[] {
+  const values = node.kind === 'webhook' ? methodsOf(node.parameters) : [];
+  const targets = values.map((_method, output) => targetsOf(compiler, node, output));
+  if (targets.every((each) => each === targets[0])) return [out];
+  return branchesBy(compiler, node, { label: 'method', left: '{{trigger.request.method}}', values }, out);
+}
+
+function targetsOf(compiler: Compiler, { name }: N8nNode, output: number): string {
+  const links = compiler.started.links.filter((link) => link.from === name && link.output === output);
+  return JSON.stringify(links.map(({ to, input }) => `${to}\n${input}`).toSorted());
+}
+
+/** Options that n8n itself reads only if no node answers. */
+const OF_OTHER_ANSWERS = [
+  'responseCode',
+  'responseData',
+  'responsePropertyName',
+  'responseContentType',
+  'noResponseBody',
+];
 
 const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE']);
 

@@ -4,7 +4,7 @@ import { arrayOf, objectOf } from '@millrace/importer-kit/values';
 import { message } from '@millrace/messages';
 import type { Out } from '../compiler.ts';
 import { forItem, type Handlers } from '../handler.ts';
-import { asText, type N8nNode, parameterAt, textOf } from '../read.ts';
+import { asText, type N8nNode, parameterOf, textOf } from '../read.ts';
 import { type Step, Unmappable } from '../step.ts';
 import { AS_DOCUMENTS, splitDocuments } from './documents.ts';
 import { partParam } from './parts.ts';
@@ -124,7 +124,7 @@ const PARTS = ['options.pineconeNamespace', 'pineconeNamespace', 'options.tenant
 function collectionOf(step: Step, store: N8nNode): string {
   step.compiler.approximate(store, message('import.vectors_kept_here'));
   const [name = ''] = NAMES.map((each) => asText(partParam(step, store, each))).filter(Boolean);
-  const group = objectOf(parameterAt(store.parameters, 'options.collection.values'));
+  const group = objectOf(parameterOf(store, 'options.collection.values'));
   const parts = [
     name === '' ? store.name : name,
     ...PARTS.map((each) => asText(partParam(step, store, each))),
@@ -166,14 +166,14 @@ function embeddingOf(step: Step, store: N8nNode): Config {
 
 /** What metadata must have. @throws Unmappable for a filter that can't be said: without it, texts of others would be found */
 function filterOf(step: Step, store: N8nNode): Config {
-  const values = arrayOf(parameterAt(store.parameters, 'options.metadata.metadataValues')).map(objectOf);
+  const values = arrayOf(parameterOf(store, 'options.metadata.metadataValues')).map(objectOf);
   const filter: Config = Object.fromEntries(
     values.flatMap(({ name, value }) => {
       const known = textOf(name);
       return known === null || known === '__proto__' ? [] : [[known, step.value(value ?? null)] as const];
     }),
   );
-  const written = parameterAt(store.parameters, 'options.searchFilterJson');
+  const written = parameterOf(store, 'options.searchFilterJson');
   if (written === undefined || asText(written).replaceAll(/[\s{}]/g, '') === '') return filter;
   const own = typeof written === 'string' ? tryParseJson(written) : written;
   for (const each of arrayOf(own !== undefined && isJsonObject(own) ? own.must : undefined).map(objectOf)) {

@@ -1,5 +1,6 @@
 import type { BrowserContext, Page } from 'playwright-core';
 import { type ContextOptions, type Look, type TestBrowser, USUAL_LOOK } from './chromium.ts';
+import { recordInput } from './input-log.ts';
 
 /** A page used exclusively by one test until it is returned. */
 export interface BorrowedPage {
@@ -53,6 +54,7 @@ export class BrowserPages {
   async #open(look: Look) {
     const context = await this.#browser.newContext(look);
     await context.addInitScript(reportViolations);
+    await context.addInitScript(recordInput);
     const page = await context.newPage();
     page.setDefaultTimeout(MAX_PATIENCE_MS);
     return { page, context };

@@ -5,6 +5,7 @@ import type { BrowserContext, Page } from 'playwright-core';
 import { expect, onTestFinished } from 'vitest';
 import { ensureWebPage } from '../../../../tools/web-page.mjs';
 import type { BorrowOptions } from './browser-pages.ts';
+import { inputLogOf } from './input-log.ts';
 
 /** A service that serves the built UI, and the browser. */
 export interface BrowserService {
@@ -54,7 +55,9 @@ export async function openBrowserService(overrides: TestOverrides = {}): Promise
     const { page, context, giveBack } = await pages.borrow(url, options);
     const complaints = collectComplaints(page);
     onTestFinished(async ({ task }) => {
-      if (task.result?.state === 'fail') await report(page, complaints);
+      const [error] = task.result?.errors ?? [];
+      // Part of the message: summaries of a long run leave out what was printed beside it.
+      if (error !== undefined) error.message += `\n${await report(page, complaints)}`;
       await giveBack();
     });
     await prepare?.(page);
@@ -84,13 +87,14 @@ export async function openBrowserService(overrides: TestOverrides = {}): Promise
   };
 }
 
-/** Prints what a failed test's page shows. */
-async function report(page: Page, complaints: readonly string[]): Promise<void> {
+/** Prints what a failed test's page shows. @returns its last input events, and the browser's complaints */
+async function report(page: Page, complaints: readonly string[]): Promise<string> {
   const shown = await page
     .locator('body')
     .ariaSnapshot({ timeout: 5_000 })
     .catch((error: unknown) => String(error));
   console.error([`A test failed on ${page.url()}:`, ...complaints, shown].join('\n'));
+  return [`The last input to ${page.url()}:`, ...(await inputLogOf(page)), ...complaints].join('\n');
 }
 
 /** A rejected call is logged as an error too, but the UI handles those itself. A blocked style is reported with its element (`browser-pages.ts`). */
