@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { createPerson } from '@millrace/testing/admin';
 import { addModelCredential } from '@millrace/testing/model-credential';
 import {
   type ModelRequest,
@@ -151,6 +152,89 @@ test('an author makes a chat; a visitor reads the answer as it is written, finds
   await page.getByRole('dialog').getByRole('button', { name: 'Forget all' }).click();
   await memory.getByText('Nothing is remembered yet.').waitFor();
   expectNoComplaints(opened);
+});
+
+test('answers in Markdown become lists, tables and code; nothing in them runs or is loaded from elsewhere', async () => {
+  const editor = await createPerson(world.service, 'editor');
+  const text = [
+    '## Hours\n',
+    '1. Mill\n   - open from *nine*\n   - ~~closed~~ **never**\n2. Shop\n',
+    '| Bread | Price |\n|---|--:|\n| Rye | 4 |\n',
+    '> Said the miller\nand left\n',
+    '```sh\ncurl <b>x</b>\n```\n',
+    '![A mill](https://mill.example/mill.png) [bad](javascript:alert(1)) see https://mill.example/a_b_c.\n',
+    `<img src=x onerror="document.title='attacked'">`,
+  ].join('\n');
+  const { data } = await editor.call('POST /orgs/:org/workflows', {
+    params: { org: editor.organisationId },
+    body: {
+      name: 'Hours',
+      status: 'active',
+      flow_data: {
+        nodes: [
+          {
+            id: 'chat',
+            type: 'trigger.chat',
+            position: { x: 0, y: 0 },
+            data: { config: { title: 'Hours', greeting: 'Ask **me**.', answer: text } },
+          },
+        ],
+        edges: [],
+      } as never,
+    },
+  });
+  const params = { org: editor.organisationId, id: data.workflow.id };
+  const chat = await editor.call('GET /orgs/:org/workflows/:id/chat', { params });
+  const visitor = await world.openPage();
+  const { page } = visitor;
+  await page.goto(world.url + new URL(chat.data.url).pathname);
+  const log = page.getByRole('log', { name: 'Conversation' });
+  await log.getByRole('strong').filter({ hasText: 'me' }).waitFor();
+  await page.getByRole('textbox', { name: 'Message' }).fill('**When**?');
+  await page.keyboard.press('Enter');
+  const answered = log.getByRole('article').last();
+  await answered.getByRole('heading', { name: 'Hours' }).waitFor();
+  expect(await answered.locator('.text').ariaSnapshot()).toMatchInlineSnapshot(`
+    "- heading "Hours" [level=2]
+    - list:
+      - listitem:
+        - text: Mill
+        - list:
+          - listitem:
+            - text: open from
+            - emphasis: nine
+          - listitem:
+            - text: closed
+            - strong: never
+      - listitem: Shop
+    - table:
+      - rowgroup:
+        - row "Bread Price":
+          - columnheader "Bread"
+          - columnheader "Price"
+      - rowgroup:
+        - row "Rye 4":
+          - cell "Rye"
+          - cell "4"
+    - blockquote:
+      - paragraph: Said the miller and left
+    - text: curl <b>x</b>
+    - paragraph:
+      - link "A mill":
+        - /url: https://mill.example/mill.png
+      - text: "[bad](javascript:alert(1)) see"
+      - link "https://mill.example/a_b_c":
+        - /url: https://mill.example/a_b_c
+      - text: .
+    - paragraph: <img src=x onerror="document.title='attacked'">"
+  `);
+  expect(await answered.locator('td.right').textContent()).toBe('4');
+  expect(await log.getByRole('article').nth(1).locator('.text').textContent()).toBe('**When**?');
+  expect(await page.title()).not.toContain('attacked');
+  await expectAccessible(page);
+  await page.setViewportSize({ width: 390, height: 844 });
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390);
+  expectNoComplaints(visitor);
 });
 
 test('a visitor is asked in the chat, corrects what they entered, and decides after a reload', async () => {
