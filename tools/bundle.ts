@@ -33,6 +33,7 @@ const COPIED: Readonly<Record<string, string>> = {
   'packages/chat/src/client/questions.js': 'chat/questions.js',
   'packages/chat/src/client/session.js': 'chat/session.js',
   'packages/chat/src/client/embed.js': 'chat/embed.js',
+  'node_modules/markdown-it/dist/browser/markdown-it.umd.min.js': 'chat/markdown-it.js',
   'node_modules/@jitl/quickjs-wasmfile-release-sync/dist/emscripten-module.wasm': 'code/quickjs.wasm',
   'node_modules/pdfjs-dist/cmaps': 'pdf/cmaps',
   'node_modules/@jsquash/jpeg/codec/dec/mozjpeg_dec.wasm': 'image/jpeg-decoder.wasm',

@@ -164,6 +164,8 @@ export const Approval = Closed({
       choices: Type.Array(Type.String()),
       /** Filled in beforehand. */
       value: Type.String(),
+      /** The only choice that it is asked for with; null: any. */
+      only_with: Nullable(Type.String()),
     }),
   ),
   created_at: Timestamp,

@@ -14,8 +14,21 @@ const SCRIPTS = [
   new URL('client/chat.js', import.meta.url),
 ];
 
+/** The library that reads Markdown, as its package builds it for browsers: what a module exports becomes a constant of the page's script. */
+const MARKDOWN = read(
+  new URL('../../../node_modules/markdown-it/dist/browser/markdown-it.umd.min.js', import.meta.url),
+)
+  .replace(/\n?\/\/# sourceMappingURL=.*/, '')
+  // Inside a page, it would begin a comment.
+  .replaceAll('<!--', '\\x3C!--');
+
 /** What a chat page consists of besides its texts, as it stands inside the page. */
-export const CHAT_SCRIPT = `(() => {\nconst parts = {};\n${SCRIPTS.map(read).join('')}parts.chat();\n})();\n`;
+export const CHAT_SCRIPT = `(() => {
+const markdownit = ((exports, module) => {\n${MARKDOWN}\nreturn module.exports;\n})({}, { exports: {} });
+const parts = {};
+${SCRIPTS.map(read).join('')}parts.chat();
+})();
+`;
 export const CHAT_STYLE = read(new URL('client/chat.css', import.meta.url));
 const EMBED_SCRIPT = read(new URL('client/embed.js', import.meta.url));
 

@@ -11,8 +11,8 @@ const MIN_CHARACTERS = 1_000;
 const MAX_CHARACTERS = 4 * 1024 * 1024;
 
 /**
- * Compresses an answer to a read, outside of the main thread. Only pages of the same origin get here, so nobody else can put text into an answer to
- * learn from its length what else is in it.
+ * Compresses an answer to a read, outside of the main thread. For what only pages of the same origin get, or what has nothing secret in it: elsewhere, who
+ * can put text into an answer would learn from its length what else is in it.
  */
 export async function compressAnswer(
   request: FastifyRequest,
@@ -21,7 +21,8 @@ export async function compressAnswer(
 ): Promise<unknown> {
   if (typeof payload !== 'string' || payload.length < MIN_CHARACTERS) return payload;
   if (payload.length > MAX_CHARACTERS || reply.hasHeader('content-encoding')) return payload;
-  reply.header('vary', 'accept-encoding');
+  const varies = reply.getHeader('vary');
+  reply.header('vary', varies === undefined ? 'accept-encoding' : `${String(varies)}, accept-encoding`);
   if (new Negotiator(request.raw).encodings(['gzip']).length === 0) return payload;
   reply.header('content-encoding', 'gzip').removeHeader('content-length');
   return await compress(payload);

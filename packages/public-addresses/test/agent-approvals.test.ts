@@ -227,6 +227,32 @@ describe('a call that needs approval', () => {
       expect(paid().map(String)).toEqual(['10']);
     });
 
+    test('is rejected whatever stands in the arguments', async () => {
+      for (const isByLink of [true, false]) {
+        script(call(3));
+        const ask = `${path}-ask-${String(isByLink)}`;
+        const request = { url: receiver.url(ask), body: { url: '{{args.approval_url}}' } };
+        const id = await start({ approval_request: request }, { approval_edit: true });
+        const { body } = (await receiver.arrival(ask, 1))[0] as { body: { url: string } };
+        const link = service.url + body.url.slice('https://flows.example'.length);
+        const { id: approval } = await pendingOf(id);
+        if (isByLink) {
+          const buttons = [...(await send(link, 'GET')).text.matchAll(/<button [^>]*value="(\w+)"[^>]*>/g)];
+          expect(buttons.map(([tag, choice]) => [choice, tag.includes('formnovalidate')])).toEqual([
+            ['approve', false],
+            ['reject', true],
+          ]);
+          const given = new URLSearchParams({ choice: 'reject', 'field.arguments 1': '{"order": ' });
+          const headers = { 'content-type': 'application/x-www-form-urlencoded' };
+          expect((await send(link, 'POST', { raw: given.toString(), headers })).status).toBe(200);
+        } else {
+          expect(await decide(approval, 'reject', { 'arguments 1': '' })).toBe('accepted');
+        }
+        await service.finished(id);
+        expect(paid()).toEqual([]);
+      }
+    });
+
     test('is decided by the visitor of a chat only if the agent says so', async () => {
       for (const inChat of [true, false]) {
         script(call(5));

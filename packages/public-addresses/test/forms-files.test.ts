@@ -151,7 +151,7 @@ describe('files of a form', () => {
     expect(refused.status).toBe(429);
     expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
     expect(refused.html).toContain('value="Grace"');
-    expect(refused.html).toContain('Choose your files again');
+    expect(refused.html).toContain('choose them again');
     expect(await rows()).toEqual(after);
     expect(await executionsIn(service, id)).toHaveLength(1);
   });

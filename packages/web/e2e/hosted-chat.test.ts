@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { createPerson, type TestPerson } from '@millrace/testing/admin';
 import { addModelCredential } from '@millrace/testing/model-credential';
 import {
   type ModelRequest,
@@ -46,6 +47,40 @@ afterAll(async () => {
   site.close();
 });
 
+interface Step {
+  readonly id: string;
+  readonly type: string;
+  readonly config: object;
+  /** The output of the step before that leads here, if it has several. */
+  readonly on?: string;
+}
+
+/** Makes an active workflow of a chat and what follows it. @returns the path of the page */
+async function makeChat(
+  { call, organisationId: org }: TestPerson,
+  config: { readonly title: string } & object,
+  ...steps: readonly Step[]
+): Promise<{ readonly id: number; readonly path: string }> {
+  const all: readonly Step[] = [{ id: 'chat', type: 'trigger.chat', config }, ...steps];
+  const flow = {
+    nodes: all.map(({ id, type, config: of }, index) => ({
+      ...{ id, type, position: { x: 0, y: 120 * index } },
+      data: { config: of },
+    })),
+    edges: steps.map(({ id, on }, index) => ({
+      ...{ source: all[index]?.id, target: id },
+      ...(on === undefined ? {} : { sourceHandle: on }),
+    })),
+  };
+  const { data } = await call('POST /orgs/:org/workflows', {
+    params: { org },
+    body: { name: config.title, status: 'active', flow_data: flow as never },
+  });
+  const { id } = data.workflow;
+  const chat = await call('GET /orgs/:org/workflows/:id/chat', { params: { org, id } });
+  return { id, path: new URL(chat.data.url).pathname };
+}
+
 test('an author makes a chat; a visitor reads the answer as it is written, finds it after a reload, and on another website', async () => {
   const opened = await world.openAs('editor', 'workflows');
   const { page, person } = opened;
@@ -64,21 +99,8 @@ test('an author makes a chat; a visitor reads the answer as it is written, finds
     prompt: '{{trigger.data.message}}',
     memory_key: '{{trigger.data.session_id}}',
   };
-  const { data } = await person.call('POST /orgs/:org/workflows', {
-    params: { org: person.organisationId },
-    body: {
-      name: 'Help desk',
-      status: 'active',
-      flow_data: {
-        nodes: [
-          { id: 'chat', type: 'trigger.chat', position: { x: 0, y: 0 }, data: { config: chat } },
-          { id: 'agent', type: 'ai.agent', position: { x: 0, y: 120 }, data: { config: agent } },
-        ],
-        edges: [{ source: 'chat', target: 'agent' }],
-      } as never,
-    },
-  });
-  await page.goto(`${world.url}/o/${person.organisationId}/workflows/${data.workflow.id}`);
+  const { id } = await makeChat(person, chat, { id: 'agent', type: 'ai.agent', config: agent });
+  await page.goto(`${world.url}/o/${person.organisationId}/workflows/${id}`);
   const editor = editorOf(page);
   await editor.node('chat').click();
   const panel = editor.panel.getByRole('region', { name: 'Chat' });
@@ -153,6 +175,70 @@ test('an author makes a chat; a visitor reads the answer as it is written, finds
   expectNoComplaints(opened);
 });
 
+test('answers in Markdown become lists, tables and code; nothing in them runs or is loaded from elsewhere', async () => {
+  const editor = await createPerson(world.service, 'editor');
+  const text = [
+    '## Hours\n',
+    '1. Mill\n   - open from *nine*\n   - ~~closed~~ **never**\n2. Shop\n',
+    '| Bread | Price |\n|---|--:|\n| Rye | 4 |\n',
+    '> Said the miller\nand left\n',
+    '```sh\ncurl <b>x</b>\n```\n',
+    '![A mill](https://mill.example/mill.png) [bad](javascript:alert(1)) see https://mill.example/a_b_c.\n',
+    `<img src=x onerror="document.title='attacked'">`,
+  ].join('\n');
+  const { path } = await makeChat(editor, { title: 'Hours', greeting: 'Ask **me**.', answer: text });
+  const visitor = await world.openPage();
+  const { page } = visitor;
+  await page.goto(world.url + path);
+  const log = page.getByRole('log', { name: 'Conversation' });
+  await log.getByRole('strong').filter({ hasText: 'me' }).waitFor();
+  await page.getByRole('textbox', { name: 'Message' }).fill('**When**?');
+  await page.keyboard.press('Enter');
+  const answered = log.getByRole('article').last();
+  await answered.getByRole('heading', { name: 'Hours' }).waitFor();
+  expect(await answered.locator('.text').ariaSnapshot()).toMatchInlineSnapshot(`
+    "- heading "Hours" [level=2]
+    - list:
+      - listitem:
+        - text: Mill
+        - list:
+          - listitem:
+            - text: open from
+            - emphasis: nine
+          - listitem:
+            - text: closed
+            - strong: never
+      - listitem: Shop
+    - table:
+      - rowgroup:
+        - row "Bread Price":
+          - columnheader "Bread"
+          - columnheader "Price"
+      - rowgroup:
+        - row "Rye 4":
+          - cell "Rye"
+          - cell "4"
+    - blockquote:
+      - paragraph: Said the miller and left
+    - text: curl <b>x</b>
+    - paragraph:
+      - link "A mill":
+        - /url: https://mill.example/mill.png
+      - text: "[bad](javascript:alert(1)) see"
+      - link "https://mill.example/a_b_c":
+        - /url: https://mill.example/a_b_c
+      - text: .
+    - paragraph: <img src=x onerror="document.title='attacked'">"
+  `);
+  expect(await answered.locator('td.right').textContent()).toBe('4');
+  expect(await log.getByRole('article').nth(1).locator('.text').textContent()).toBe('**When**?');
+  expect(await page.title()).not.toContain('attacked');
+  await expectAccessible(page);
+  await page.setViewportSize({ width: 390, height: 844 });
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390);
+  expectNoComplaints(visitor);
+});
+
 test('a visitor is asked in the chat, corrects what they entered, and decides after a reload', async () => {
   const { person } = await world.openAs('editor', 'workflows');
   const fields = [
@@ -162,41 +248,15 @@ test('a visitor is asked in the chat, corrects what they entered, and decides af
   ];
   const question = { title: 'Order bread?', text: 'For tomorrow.', fields, in_chat: true };
   const text = '{{nodes.ask.output.values.count}} {{nodes.ask.output.values.sort}}: ordered';
-  const { data } = await person.call('POST /orgs/:org/workflows', {
-    params: { org: person.organisationId },
-    body: {
-      name: 'Bakery',
-      status: 'active',
-      flow_data: {
-        nodes: [
-          {
-            id: 'chat',
-            type: 'trigger.chat',
-            position: { x: 0, y: 0 },
-            data: { config: { title: 'Bakery' } },
-          },
-          { id: 'ask', type: 'wait.approval', position: { x: 0, y: 120 }, data: { config: question } },
-          {
-            id: 'reply',
-            type: 'core.set',
-            position: { x: 0, y: 240 },
-            data: { config: { values: { text } } },
-          },
-        ],
-        edges: [
-          { source: 'chat', target: 'ask' },
-          { source: 'ask', sourceHandle: 'approve', target: 'reply' },
-        ],
-      } as never,
-    },
-  });
-  const [row] = await world.service.deps.db.query<{ hash: string }>(
-    'SELECT webhook_hash AS hash FROM workflows WHERE id = $1',
-    [data.workflow.id],
+  const { path } = await makeChat(
+    person,
+    { title: 'Bakery' },
+    { id: 'ask', type: 'wait.approval', config: question },
+    { id: 'reply', type: 'core.set', config: { values: { text } }, on: 'approve' },
   );
   const { page } = await world.openPage();
   await page.setViewportSize({ width: 390, height: 844 });
-  await page.goto(`${world.url}/api/v1/chat/${row?.hash ?? ''}`);
+  await page.goto(world.url + path);
   await page.getByRole('textbox', { name: 'Message' }).fill('Bread, please');
   await page.keyboard.press('Enter');
   const form = page.getByRole('form', { name: 'Order bread?' });
@@ -226,25 +286,11 @@ test('a visitor attaches files by the keyboard, takes one back, and saves what t
     ...{ title: 'Photo desk', files_per_message: 2, files_accept: 'image/*, .txt', language: 'ja' },
     ...{ answer: '{{trigger.data.files | length}} files', answer_files: '{{trigger.data.files}}' },
   };
-  const { data } = await person.call('POST /orgs/:org/workflows', {
-    params: { org: person.organisationId },
-    body: {
-      name: 'Photo desk',
-      status: 'active',
-      flow_data: {
-        nodes: [{ id: 'chat', type: 'trigger.chat', position: { x: 0, y: 0 }, data: { config: chat } }],
-        edges: [],
-      } as never,
-    },
-  });
-  const [row] = await world.service.deps.db.query<{ hash: string }>(
-    'SELECT webhook_hash AS hash FROM workflows WHERE id = $1',
-    [data.workflow.id],
-  );
+  const { path } = await makeChat(person, chat);
   const visitor = await world.openPage();
   const { page } = visitor;
   await page.setViewportSize({ width: 390, height: 844 });
-  await page.goto(`${world.url}/api/v1/chat/${row?.hash ?? ''}`);
+  await page.goto(world.url + path);
   const attach = page.getByRole('button', { name: 'ファイルを添付' });
   const choose = async (...files: { name: string; mimeType: string; buffer: Buffer }[]) => {
     const chooser = page.waitForEvent('filechooser');
@@ -300,25 +346,8 @@ test('a visitor attaches an image, a PDF and a text in a chat on another website
       answer_files: '{{trigger.data.files[0]}}',
     },
   };
-  const { data } = await person.call('POST /orgs/:org/workflows', {
-    params: { org: person.organisationId },
-    body: {
-      name: 'Papers',
-      status: 'active',
-      flow_data: {
-        nodes: [
-          { id: 'chat', type: 'trigger.chat', position: { x: 0, y: 0 }, data: { config: chat } },
-          { id: 'agent', type: 'ai.agent', position: { x: 0, y: 120 }, data: { config: agent } },
-        ],
-        edges: [{ source: 'chat', target: 'agent' }],
-      } as never,
-    },
-  });
-  const [row] = await world.service.deps.db.query<{ hash: string }>(
-    'SELECT webhook_hash AS hash FROM workflows WHERE id = $1',
-    [data.workflow.id],
-  );
-  snippet = `<script src="${world.url}/api/v1/chat/${row?.hash ?? ''}/embed.js" async></script>`;
+  const { path } = await makeChat(person, chat, { id: 'agent', type: 'ai.agent', config: agent });
+  snippet = `<script src="${world.url}${path}/embed.js" async></script>`;
   const turns: ModelRequest['messages'][] = [];
   answer = ({ messages }) => {
     turns.push(messages);

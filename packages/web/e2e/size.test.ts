@@ -4,7 +4,7 @@ import { createAccount } from '@millrace/testing/accounts';
 import { createPerson, type TestPerson } from '@millrace/testing/admin';
 import { QUIET_MS } from '@millrace/ui/components/load-in-reserve.ts';
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { exampleFile } from '../../own-connectors/test/world.ts';
 import { listRoutes } from '../src/build/route-files.ts';
 import { type BrowserService, openBrowserService } from './support/browser-service.ts';
@@ -40,8 +40,20 @@ interface Transfer {
 /** Shorter than the page waits before it loads something in reserve. */
 const GAP_MS = QUIET_MS / 2;
 
-/** At https and on this machine, browsers take less. */
-const acceptGzipOnly = (page: Page) => page.setExtraHTTPHeaders({ 'accept-encoding': 'gzip' });
+/**
+ * Nothing comes from a cache, as at a first visit, but without a profile and a process of the browser for each page. At https and on this
+ * machine, browsers take less than gzip.
+ */
+async function fetchEverything(page: Page): Promise<void> {
+  const session = await page.context().newCDPSession(page);
+  await session.send('Network.enable');
+  await session.send('Network.setCacheDisabled', { cacheDisabled: true });
+  await page.setExtraHTTPHeaders({ 'accept-encoding': 'gzip' });
+  onTestFinished(async () => {
+    await page.setExtraHTTPHeaders({});
+    await session.detach();
+  });
+}
 
 /**
  * What is fetched until the page is complete, by the browser's own times: until what it is about is there, nothing on it is loading any more, and
@@ -53,7 +65,7 @@ async function listTransfers(
   language: 'en' | 'ja',
   reader = person,
 ): Promise<readonly Transfer[]> {
-  const { page } = await world.openFor(reader, path, { language, isFresh: true, prepare: acceptGzipOnly });
+  const { page } = await world.openFor(reader, path, { language, prepare: fetchEverything });
   const shown = await page.waitForFunction(
     (main) => {
       const isThere = document.querySelector('h1, h2') !== null && document.querySelector(main) !== null;

@@ -122,7 +122,12 @@ export function questionOf(
     if (tool === undefined || editable !== true) continue;
     fields.push({
       ...{ label: `${title} { … }`, name: argumentsField(number), type: 'paragraph', required: true },
-      ...{ value: text, schema: schemaFor(tool, stringifyJson(shown) === stringifyJson(args)) },
+      // Whoever rejects the call leaves its arguments alone, whatever they have typed so far.
+      ...{
+        value: text,
+        only_with: 'approve',
+        schema: schemaFor(tool, stringifyJson(shown) === stringifyJson(args)),
+      },
     });
   }
   return {

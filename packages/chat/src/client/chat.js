@@ -1,7 +1,7 @@
 /*
  * The frame of a chat page: sends messages and shows what was said before. It is served inside the page behind the other parts, as they
- * stand; nothing builds them. What visitors, models and authors write only ever becomes text nodes: the page's policy refuses everything
- * else. `data-chat` of the page has its address, limits and texts.
+ * stand; nothing builds them. What visitors, models and authors write only ever becomes text nodes and the elements of `markup.js`: the page's
+ * policy refuses everything else. `data-chat` of the page has its address, limits and texts.
  */
 parts.chat = () => {
   const page = JSON.parse(document.querySelector('main').dataset.chat);
@@ -18,6 +18,7 @@ parts.chat = () => {
   const files = parts.files({ page, element, session, say });
   const questions = parts.questions({ texts, element, session, log });
   const answers = parts.answers({ texts, session, log, files, questions });
+  log.formatGreeting();
 
   function say(text) {
     status.textContent = text;

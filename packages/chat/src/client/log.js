@@ -33,8 +33,8 @@ parts.log = ({ texts, element, formatted }) => {
     article.setAttribute('aria-busy', String(state === 'running'));
     const follows = isAtEnd();
     const text = article.querySelector('.text');
-    if (state === 'waiting') text.replaceChildren(element('em', texts.waiting));
-    else if (text.textContent === '' || text.querySelector('em') !== null) {
+    if (state === 'waiting') text.replaceChildren(element('span', texts.waiting, { className: 'note' }));
+    else if (text.textContent === '' || text.querySelector('.note') !== null) {
       const dots = element('span', '', { className: 'dots', role: 'img' });
       dots.setAttribute('aria-label', texts.writing);
       dots.append(document.createElement('i'), document.createElement('i'), document.createElement('i'));
@@ -43,10 +43,16 @@ parts.log = ({ texts, element, formatted }) => {
     if (follows) scrollToEnd();
   }
 
+  /** It is part of the page as it was written. */
+  function formatGreeting() {
+    const text = log.querySelector('.greeting .text');
+    text?.replaceChildren(...formatted(text.textContent));
+  }
+
   /** Leaves the greeting. */
   function clear() {
     for (const article of log.querySelectorAll('article:not(.greeting)')) article.remove();
   }
 
-  return { isAtEnd, scrollToEnd, bubble, setText, setState, clear };
+  return { isAtEnd, scrollToEnd, bubble, setText, setState, formatGreeting, clear };
 };

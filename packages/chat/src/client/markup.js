@@ -1,8 +1,9 @@
-/* Elements, and text with the little formatting that models use. */
+/* Elements, and answers in Markdown, as models write them. HTML in an answer stays text: every element is made here. */
 parts.markup = () => {
-  const BLOCK = /```[^\n`]*\n([\s\S]*?)(?:```|$)/g;
-  const INLINE =
-    /`([^`\n]+)`|\*\*([^*\n]+)\*\*|\[([^\]\n]+)\]\((https?:\/\/[^\s)]+)\)|(https?:\/\/[^\s<>"'）」]+[^\s<>"'.,;:!?)\]）」。、])/g;
+  const reader = markdownit({ linkify: true, breaks: true });
+  // What only looks like an address isn't one: "README.md" isn't a website.
+  reader.linkify.set({ fuzzyLink: false, fuzzyEmail: false });
+  reader.validateLink = (address) => /^(?:https?|mailto):/i.test(address);
 
   function element(name, text, more = {}) {
     return Object.assign(document.createElement(name), { textContent: text, ...more });
@@ -12,33 +13,62 @@ parts.markup = () => {
     return element('a', text, { href, target: '_blank', rel: 'noopener noreferrer nofollow' });
   }
 
-  function inline(text) {
-    const parts = [];
-    let done = 0;
-    for (const match of text.matchAll(INLINE)) {
-      const [whole, code, bold, label, href, bare] = match;
-      parts.push(text.slice(done, match.index));
-      if (code !== undefined) parts.push(element('code', code));
-      else if (bold !== undefined) parts.push(element('strong', bold));
-      else if (href !== undefined) parts.push(link(label, href));
-      else parts.push(link(bare, bare));
-      done = match.index + whole.length;
+  /** What stands for a token that contains nothing else. */
+  function leaf(token) {
+    const { type, content } = token;
+    switch (type) {
+      case 'code_inline':
+        return element('code', content);
+      case 'fence':
+      case 'code_block':
+        return element('pre', content.replace(/\n$/, ''), { tabIndex: 0 });
+      case 'softbreak':
+      case 'hardbreak':
+      case 'hr':
+        return element(type === 'hr' ? 'hr' : 'br', '');
+      // The page loads nothing from elsewhere.
+      case 'image':
+        return link(content || token.attrGet('src'), token.attrGet('src'));
+      default:
+        return document.createTextNode(content);
     }
-    parts.push(text.slice(done));
-    return parts;
+  }
+
+  /** The element that a token opens. */
+  function opened(token) {
+    if (token.type === 'link_open') return link('', token.attrGet('href'));
+    // Below the title of the chat; models choose levels by looks, and leave some out.
+    const made = element(token.type === 'heading_open' ? 'h2' : token.tag, '');
+    if (token.tag === 'ol') made.start = Number(token.attrGet('start') ?? 1);
+    const [, align] = /text-align:(center|right)/.exec(token.attrGet('style') ?? '') ?? [];
+    if (align !== undefined) made.className = align;
+    return made;
+  }
+
+  /** Adds what the tokens stand for, which are in the order of the text. */
+  function append(tokens, root) {
+    let place = root;
+    for (const token of tokens) {
+      if (token.type === 'inline') append(token.children, place);
+      else if (token.hidden) continue;
+      else if (token.nesting === -1) place = (token.tag === 'table' ? place.parentNode : place).parentNode;
+      else if (token.nesting === 0) place.append(leaf(token));
+      else {
+        const made = opened(token);
+        if (token.tag === 'table') {
+          // Wide tables scroll by themselves, also by keyboard.
+          const frame = element('div', '', { className: 'wide', tabIndex: 0 });
+          frame.append(made);
+          place.append(frame);
+        } else place.append(made);
+        place = made;
+      }
+    }
+    return root;
   }
 
   function formatted(text) {
-    const parts = [];
-    let done = 0;
-    for (const match of text.matchAll(BLOCK)) {
-      parts.push(...inline(text.slice(done, match.index)));
-      const block = element('pre', match[1], { tabIndex: 0 });
-      parts.push(block);
-      done = match.index + match[0].length;
-    }
-    parts.push(...inline(text.slice(done)));
-    return parts;
+    return append(reader.parse(text, {}), document.createDocumentFragment()).childNodes;
   }
 
   return { element, formatted };

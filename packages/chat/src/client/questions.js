@@ -9,7 +9,7 @@ parts.questions = ({ texts, element, session, log }) => {
     const follows = isAtEnd();
     for (const question of questions)
       if (ids.has(String(question.id))) article.append(questionForm(number, question));
-    const wait = article.querySelector('.text em');
+    const wait = article.querySelector('.text .note');
     if (wait !== null) wait.textContent = questions.length > 0 ? texts.asked : texts.waiting;
     if (follows) scrollToEnd();
   }

@@ -4,12 +4,8 @@ import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { PassThrough, Readable } from 'node:stream';
 import { text as readAll } from 'node:stream/consumers';
-import { fileURLToPath } from 'node:url';
 import { runCommand } from '../../src/commands/run-command.ts';
 import { builtCommand } from '../built-command.ts';
-
-/** The command as linked by npm. */
-export const BIN = fileURLToPath(new URL('../../bin/millrace.js', import.meta.url));
 
 export interface Run {
   readonly exitCode: number;
@@ -24,10 +20,11 @@ export interface RunOptions {
 }
 
 /** Runs the real `millrace` as a child process, without a terminal. */
-export function millraceProcess(words: readonly string[], options: RunOptions = {}): Promise<Run> {
-  return new Promise((resolve, reject) => {
+export async function millraceProcess(words: readonly string[], options: RunOptions = {}): Promise<Run> {
+  const entry = await builtCommand();
+  return await new Promise((resolve, reject) => {
     const env = { PATH: process.env.PATH ?? '', ...options.env };
-    const child = execFile(process.execPath, [BIN, ...words], { env }, (error, stdout, stderr) => {
+    const child = execFile(process.execPath, [entry, ...words], { env }, (error, stdout, stderr) => {
       if (error !== null && typeof error.code !== 'number') reject(error);
       else resolve({ exitCode: typeof error?.code === 'number' ? error.code : 0, stdout, stderr });
     });

@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { buildProgram, helpText, leafCommands } from '../../src/commands/program.ts';
-import { BIN, millrace, millraceProcess } from './millrace.ts';
+import { builtCommand } from '../built-command.ts';
+import { millrace, millraceProcess } from './millrace.ts';
 
 let folder: string;
 beforeAll(async () => {
@@ -77,7 +78,8 @@ describe('without a running service', () => {
 
 describe("a standard output that can't be written", () => {
   const shell = promisify(execFile);
-  const output = (words: string) => shell('sh', ['-c', words, process.execPath, BIN]);
+  const output = async (words: string) =>
+    await shell('sh', ['-c', words, process.execPath, await builtCommand()]);
 
   it('is reported if its disk is full', async () => {
     const failure = await output('"$0" "$1" --help > /dev/full').catch((error: unknown) => error);

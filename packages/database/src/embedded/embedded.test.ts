@@ -1,11 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, mkdir, mkdtemp, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { copyDataDir } from '@millrace/testing/data-dir';
+import { DATA_ROOT } from '@millrace/testing/data-root';
+import { afterEach, beforeEach, describe, expect, inject, test } from 'vitest';
 import { createDatabase } from '../pool.ts';
 import { findHolder } from '../process-lock.mjs';
 import { clusterFolder, socketFolder } from './cluster.ts';
@@ -19,7 +20,7 @@ let dataDir: string;
 const owners: ChildProcess[] = [];
 
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'mr-embedded-'));
+  folder = await mkdtemp(join(DATA_ROOT, 'mr-embedded-'));
   // As root, the server runs as another user, who has to be able to traverse this folder.
   await chmod(folder, 0o755);
   dataDir = join(folder, 'data');
@@ -31,6 +32,11 @@ afterEach(async () => {
   if (left !== null) await stopPostmaster(left);
   await rm(folder, { recursive: true, force: true });
 });
+
+/** For what happens later to a folder: to initialise it takes longer than to start it. */
+async function prepareDataDir(): Promise<void> {
+  await copyDataDir(inject('preparedDataDir'), dataDir);
+}
 
 interface Report {
   readonly pid?: number;
@@ -63,7 +69,7 @@ async function ask<Row>(url: string, statement: string): Promise<Row[]> {
   }
 }
 
-// Each creates a cluster with durable settings, which takes long on a busy machine.
+// Each starts a server with durable settings, and half of them create it, which takes long on a busy machine.
 describe('startEmbedded', { timeout: 240_000 }, () => {
   test('data survives a restart; only its own user gets in, and only through the socket', async () => {
     const first = await startEmbedded({ dataDir });
@@ -113,6 +119,7 @@ describe('startEmbedded', { timeout: 240_000 }, () => {
   });
 
   test('a second one on the same folder is refused, naming the first process', async () => {
+    await prepareDataDir();
     const first = await startEmbedded({ dataDir });
     await expect(startEmbedded({ dataDir })).rejects.toMatchObject({ pid: process.pid });
     expect((await startOwner()).report.error).toContain(`Another Millrace (process ${process.pid})`);
@@ -129,6 +136,7 @@ describe('startEmbedded', { timeout: 240_000 }, () => {
   });
 
   test('owner killed: the server keeps running and the next start adopts it', async () => {
+    await prepareDataDir();
     const { owner, report } = await startOwner();
     await ask(report.url ?? '', 'CREATE TABLE kept (n int)');
     await kill(owner);
@@ -140,6 +148,7 @@ describe('startEmbedded', { timeout: 240_000 }, () => {
   });
 
   test('owner and server killed: the next start recovers', async () => {
+    await prepareDataDir();
     const { owner, report } = await startOwner();
     await ask(report.url ?? '', 'CREATE TABLE kept (n int); INSERT INTO kept VALUES (1)');
     await kill(owner);
@@ -151,6 +160,7 @@ describe('startEmbedded', { timeout: 240_000 }, () => {
   });
 
   test('a postmaster.pid whose number now belongs to another program is not adopted', async () => {
+    await prepareDataDir();
     const first = await startEmbedded({ dataDir });
     const file = join(clusterFolder(dataDir), 'postmaster.pid');
     const text = await readFile(file, 'utf8');
@@ -178,6 +188,7 @@ describe('startEmbedded', { timeout: 240_000 }, () => {
   });
 
   test('lost passwords are reported, and nothing is created over the data', async () => {
+    await prepareDataDir();
     const first = await startEmbedded({ dataDir });
     await first.stop();
     await rename(join(dataDir, 'credentials.json'), join(folder, 'credentials.json'));

@@ -5,6 +5,11 @@ type ApprovalField = Approval['fields'][number];
 /** By the names of the fields; several choices are a list. */
 export type Answers = { readonly [name: string]: string | readonly string[] | boolean };
 
+/** The fields that are asked for together with a choice. */
+export function fieldsWith(choice: string, { fields }: Pick<Approval, 'fields'>): readonly ApprovalField[] {
+  return fields.filter(({ only_with: only }) => only === null || only === choice);
+}
+
 /** What the author has filled in. */
 export function presetsOf(fields: readonly ApprovalField[]): Answers {
   return Object.fromEntries(

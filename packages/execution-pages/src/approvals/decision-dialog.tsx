@@ -12,7 +12,7 @@ import { useChange } from '@millrace/ui/components/use-change.ts';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { AnswerFields, presetsOf } from './answer-fields.tsx';
+import { AnswerFields, fieldsWith, presetsOf } from './answer-fields.tsx';
 import { QuestionText } from './decision.tsx';
 
 function isOfField({ pointer }: ApiProblem['errors'][number]): boolean {
@@ -33,7 +33,8 @@ export function DecisionDialog({
   const org = useOrg();
   const client = useQueryClient();
   const [comment, setComment] = useState('');
-  const [answers, setAnswers] = useState(() => presetsOf(item.fields));
+  const fields = fieldsWith(choice.id, item);
+  const [answers, setAnswers] = useState(() => presetsOf(fields));
   const decide = useChange(
     () =>
       call('POST /orgs/:org/approvals/:approval/decision', {
@@ -41,7 +42,7 @@ export function DecisionDialog({
         body: {
           choice: choice.id,
           comment,
-          ...(item.fields.length === 0 ? {} : { values: answers as JsonObject }),
+          ...(fields.length === 0 ? {} : { values: answers as JsonObject }),
         },
       }),
     {
@@ -60,7 +61,7 @@ export function DecisionDialog({
   );
   const errors = decide.error instanceof ApiProblem ? decide.error.errors : [];
   const faults = new Map(
-    item.fields.flatMap(({ name }): [string, string][] => {
+    fields.flatMap(({ name }): [string, string][] => {
       const error = errors.find(({ pointer }) => pointer === joinPointer('/values', name));
       return error === undefined ? [] : [[name, error.message]];
     }),
@@ -77,9 +78,9 @@ export function DecisionDialog({
         {item.title}
       </Text>
       <QuestionText text={item.message} />
-      <AnswerFields fields={item.fields} answers={answers} faults={faults} onChange={setAnswers} />
+      <AnswerFields fields={fields} answers={answers} faults={faults} onChange={setAnswers} />
       <Textarea
-        {...(item.fields.length === 0 ? { 'data-autofocus': true } : {})}
+        {...(fields.length === 0 ? { 'data-autofocus': true } : {})}
         label={t('approvals.comment')}
         description={t('approvals.commentHint')}
         autosize

@@ -7,6 +7,7 @@ import { Moment } from '@millrace/ui/components/time.tsx';
 import type { TFunction } from 'i18next';
 import { BadgeCheck } from 'lucide-react';
 import { useTranslation } from 'react-i18next';
+import { fieldsWith } from './answer-fields.tsx';
 import { useChoiceNames } from './choice-name.ts';
 
 /** Longer texts scroll, so they must be focusable. */
@@ -48,7 +49,7 @@ export function Decision({
           <ByWhom decision={decision} /> · <Moment at={decision.decided_at} />
         </Text>
       </Group>
-      {item.fields.map(({ name, label }) => {
+      {fieldsWith(decision.choice, item).map(({ name, label }) => {
         const value = Object.hasOwn(decision.values, name) ? decision.values[name] : null;
         return (
           <Text key={name} size="sm" style={{ whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' }}>

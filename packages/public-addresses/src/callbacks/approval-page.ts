@@ -61,7 +61,7 @@ ${renderFields(page, reader)}<label for="comment">${say(message('approval.commen
 <label for="name">${say(message('approval.name'))}</label>
 <input id="name" name="name" maxlength="${MAX_NAME}" autocomplete="name"${page.entered.name === '' ? '' : ` value="${escapeHtml(page.entered.name)}"`}>
 <div class="choices">
-${page.choices.map((choice) => renderButton(named(choice, reader), page.ready)).join('\n')}
+${page.choices.map((choice) => renderButton(named(choice, reader), page)).join('\n')}
 </div>
 </form>
 <p class="note">${before}${formatTime(page.expiresAt)}${after}</p>`;
@@ -81,9 +81,14 @@ function renderFields(
     .join('');
 }
 
-function renderButton({ id, label }: Choice, ready: string | null): string {
+function renderButton(
+  { id, label }: Choice,
+  { ready, fields }: Extract<ApprovalPage, { kind: 'open' }>,
+): string {
   const isReady = id === ready ? ' class="ready" autofocus' : '';
-  return `<button type="submit" name="choice" value="${escapeHtml(id)}"${isReady}>${escapeHtml(label)}</button>`;
+  // The browser would ask for fields of other choices; the service checks those of this one.
+  const isFree = fields.some(({ only_with: only = id }) => only !== id) ? ' formnovalidate' : '';
+  return `<button type="submit" name="choice" value="${escapeHtml(id)}"${isReady}${isFree}>${escapeHtml(label)}</button>`;
 }
 
 function formatTime(moment: Date): string {

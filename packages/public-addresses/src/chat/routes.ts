@@ -15,6 +15,7 @@ import {
 } from '@millrace/chat/turns';
 import { isFinalStatus, type JsonObject, type JsonText, type JsonValue, parseJson } from '@millrace/engine';
 import type { ApiError } from '@millrace/errors/errors';
+import { compressAnswer } from '@millrace/http/compress-answer';
 import { sendFile } from '@millrace/http/download';
 import { sendEvents } from '@millrace/http/event-stream';
 import { withKeptFiles } from '@millrace/http/keep-files';
@@ -86,13 +87,17 @@ function addChats(app: FastifyInstance, deps: AddressDeps, starter: Starter): vo
   const followers = new WaitingCallers(deps.config.limits);
   const schema = { hide: true } as const;
 
-  app.get<Call>('/api/v1/chat/:hash', { config: HTML, schema }, async (request, reply) => {
-    const chat = await find(request);
-    if (chat === null) return sendNotice(reply, 404, message('form.unknown'), message('chat.unknown_text'));
-    if (chat === 'unfinished')
-      return sendNotice(reply, 503, message('form.unfinished'), message('chat.unfinished_text'));
-    return sendChatPage(reply, chat.options, `/api/v1/chat/${request.params.hash}`);
-  });
+  app.get<Call>(
+    '/api/v1/chat/:hash',
+    { config: HTML, schema, onSend: compressAnswer },
+    async (request, reply) => {
+      const chat = await find(request);
+      if (chat === null) return sendNotice(reply, 404, message('form.unknown'), message('chat.unknown_text'));
+      if (chat === 'unfinished')
+        return sendNotice(reply, 503, message('form.unfinished'), message('chat.unfinished_text'));
+      return sendChatPage(reply, chat.options, `/api/v1/chat/${request.params.hash}`);
+    },
+  );
 
   app.get<Call>('/api/v1/chat/:hash/embed.js', { config: SCRIPT, schema }, async (request, reply) => {
     const chat = required(await find(request));

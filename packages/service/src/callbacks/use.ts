@@ -109,7 +109,7 @@ async function decide(
   if (obstacle !== null) return obstacle;
   if (row.is_paused) throw organisationPaused();
   if (!choicesOf(row).some(({ id }) => id === choice)) return 'no_such_choice';
-  const fields = fieldsOf(row);
+  const fields = fieldsOf(row).filter(({ only_with: only = choice }) => only === choice);
   const { values, faults } = readFields(fields, given);
   if (faults.length > 0) return { faults };
   const decidedAt = new Date(await readDatabaseTime(tx));

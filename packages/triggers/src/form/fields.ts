@@ -131,6 +131,8 @@ export const fieldsSchema = Type.Array(fieldSchema, {
 export type FormField = Required<Static<typeof fieldSchema>> & {
   /** Of a long text that is JSON: what it has to match. Only services ask for that. */
   readonly schema?: JsonObject;
+  /** Of an approval: the only choice that it is asked for with. Only services ask for that. */
+  readonly only_with?: string;
 };
 
 /** Fields with the defaults of what they leave out. */

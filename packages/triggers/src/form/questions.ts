@@ -67,10 +67,14 @@ export const questionsSchema = Type.Array(questionSchema, {
   default: [],
 });
 
-/** As stored: those of services may ask for JSON, too. */
+/** As stored: those of services may ask for JSON, too, and belong to one choice. */
 const storedQuestions = Type.Array(
   Type.Object(
-    { ...questionSchema.properties, schema: Type.Optional(Type.Unsafe<JsonObject>({ type: 'object' })) },
+    {
+      ...questionSchema.properties,
+      schema: Type.Optional(Type.Unsafe<JsonObject>({ type: 'object' })),
+      only_with: Type.Optional(Type.String()),
+    },
     { additionalProperties: false },
   ),
   { maxItems: MAX_QUESTIONS },

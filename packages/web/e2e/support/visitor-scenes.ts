@@ -28,7 +28,7 @@ const CHAT = {
   greeting: 'Hello! Ask me about orders and deliveries. ご注文や配送についてお答えします。',
   suggestions: ['Do you deliver on Sundays?', '注文の状況を知りたい'],
   answer:
-    'You asked: **{{trigger.data.message}}**\n\n- `Mill Lane 1`, open from 9 to 5\n- https://example.com/orders/status?order=1234567890&language=ja',
+    'You asked: **{{trigger.data.message}}**\n\n### Orders\n\n1. `Mill Lane 1`, open from 9 to 5\n2. https://example.com/orders/status?order=1234567890&language=ja\n\n| 商品 | Price |\n|---|--:|\n| ライ麦パン | 4.20 |\n| Wholemeal flour, 25 kg | 31.00 |\n\n> Fresh every morning.\n\n```\ncurl https://example.com/orders\n```',
 };
 
 /** Makes a form and a chat. @returns their pages */

@@ -31,8 +31,8 @@ export function presentApproval(
   };
 }
 
-function presentField({ name, label, type, required, help, choices, value }: FormField) {
-  return { name, label, type, required, help, choices: [...choices], value };
+function presentField({ name, label, type, required, help, choices, value, only_with: only }: FormField) {
+  return { name, label, type, required, help, choices: [...choices], value, only_with: only ?? null };
 }
 
 function presentDecision(row: DecidedApprovalRow): NonNullable<Approval['decision']> {
