@@ -171,6 +171,8 @@ export const TemplateStep = Closed({
   value: AnyJson,
   /** The id of a credential of one of these types; null: any other value. */
   credential_types: Nullable(Type.Array(Type.String())),
+  /** Of each service that the credential is for: its hosts. Names, or `*.` before one; `*` is any. */
+  credential_hosts: Type.Array(Type.Array(Type.String())),
 });
 export type TemplateStep = Static<typeof TemplateStep>;
 

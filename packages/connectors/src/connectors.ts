@@ -39,6 +39,13 @@ export function nodesOf(connectors: readonly Connector[]): readonly ConnectorNod
 /** Every operation and trigger of every connector, in the order the editor shows them. */
 export const connectorNodes: readonly ConnectorNode[] = nodesOf(services);
 
+const serviceByType = new Map(connectorNodes.map(({ node, connector }) => [node.type, connector]));
+
+/** The services that nodes of these types belong to; none for other nodes. */
+export function servicesOf(types: readonly string[]): readonly Connector[] {
+  return [...new Set(types.flatMap((type) => serviceByType.get(type) ?? []))];
+}
+
 /** Japanese texts, as pages translate node types: by the English text, or by a type and what it is for. */
 interface JapaneseTexts {
   readonly nodes: { readonly [text: string]: string };

@@ -63,6 +63,17 @@ describe('a setting that was added to a node', () => {
   });
 });
 
+it('what a list is sorted by is reported, and a URL that lacks the row to change', () => {
+  const sort = { property: [{ field: 'at', direction: 'desc' }] };
+  expect(leftOut(imported('airtable', { operation: 'search', base: 'a', table: 'b', sort }, 2))).toBe('sort');
+  const changing = (columns: JsonObject) =>
+    JSON.stringify(
+      outcomeOf(imported('airtable', { operation: 'update', base: 'a', table: 'b', columns }, 2), 'Here'),
+    );
+  expect(changing({ value: { Name: 'x' }, matchingColumns: ['Name'] })).toContain('import.url_incomplete');
+  expect(changing({ value: { id: 'r', Name: 'x' } })).not.toContain('import.url_incomplete');
+});
+
 describe('a setting of a trigger', () => {
   it.each<readonly [string, JsonObject, string | undefined]>([
     ['telegramTrigger', { additionalFields: { chatIds: '7', download: true } }, 'chatIds, download'],

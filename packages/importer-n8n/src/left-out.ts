@@ -13,6 +13,9 @@ const COLLECTIONS = [
   'filters',
 ];
 
+/** Settings of their own that some nodes have. */
+const ALONE = ['sort'];
+
 /** Settings without which a node here does the same. */
 const NEEDLESS = new Set([
   // An advertisement in the text.
@@ -42,7 +45,8 @@ const NEEDLESS_IN_MODELS = ['timeout', 'maxRetries'];
 
 /** Reports the settings of a node that were added to it and that nothing of what was made for it has asked for. */
 export function reportLeftOut(report: Report, node: N8nNode): void {
-  const names = COLLECTIONS.flatMap((collection) =>
+  const alone = ALONE.filter((name) => isSet(node.parameters[name] ?? null) && !isAsked(node, name));
+  const added = COLLECTIONS.flatMap((collection) =>
     Object.entries(objectOf(node.parameters[collection]))
       .filter(
         ([name, value]) =>
@@ -50,6 +54,7 @@ export function reportLeftOut(report: Report, node: N8nNode): void {
       )
       .map(([name]) => name),
   );
+  const names = [...alone, ...added];
   if (names.length === 0) return;
   const listed = names.slice(0, MAX_NAMES).join(', ');
   const { name, type } = node;

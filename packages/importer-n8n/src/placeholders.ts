@@ -43,20 +43,7 @@ export function placeholder(
 ): readonly Out[] {
   compiler.report.dropped(at(node), reason);
   const scope = arrival?.ref.scope ?? TOP;
-  const seen = new Set<string>();
-  for (const role of [
-    'ai_languageModel',
-    'ai_memory',
-    'ai_tool',
-    'ai_outputParser',
-    'ai_embedding',
-    'ai_vectorStore',
-    'ai_document',
-    'ai_textSplitter',
-    'ai_retriever',
-  ]) {
-    for (const part of compiler.partsOf(node.name, role)) dropParts(compiler, part, seen);
-  }
+  dropPartsOf(compiler, node);
   const id = compiler.add(node, {
     type: 'core.placeholder',
     config: {
@@ -80,7 +67,24 @@ function shortened(parameters: JsonValue): JsonValue {
   return size <= MAX_KEPT && isJsonObject(parameters) ? parameters : {};
 }
 
+const ROLES = [
+  'ai_languageModel',
+  'ai_memory',
+  'ai_tool',
+  'ai_outputParser',
+  'ai_embedding',
+  'ai_vectorStore',
+  'ai_document',
+  'ai_textSplitter',
+  'ai_retriever',
+];
+
 /** What is connected to a node that couldn't be made can't be used either. */
+export function dropPartsOf(compiler: Compiler, { name }: N8nNode): void {
+  const seen = new Set<string>();
+  for (const role of ROLES) for (const part of compiler.partsOf(name, role)) dropParts(compiler, part, seen);
+}
+
 function dropParts(compiler: Compiler, part: N8nNode, seen: Set<string>): void {
   if (seen.has(part.name)) return;
   seen.add(part.name);

@@ -181,6 +181,7 @@ function run(compiler: Compiler, node: N8nNode, handler: Handler): readonly Out[
   const step =
     takes === 'list' ? listStep(compiler, node, handler) : itemStep(compiler, node, takes === 'join');
   const made = handler.run(step);
+  noteOutputs(compiler, node, made.length);
   const own = announcesWait(compiler, node) ? resumed(step) : made;
   const items = withItemSettings(step, own, handler.isRouter === true || branchesOnError(node));
   const outs = keepingFiles(step, items).map((out) => withAttachments(compiler, node, out));
@@ -200,6 +201,13 @@ function run(compiler: Compiler, node: N8nNode, handler: Handler): readonly Out[
     },
   };
   return [...outs, error];
+}
+
+/** Reports what follows outputs that a node doesn't have: in n8n it never runs. */
+function noteOutputs(compiler: Compiler, node: N8nNode, count: number): void {
+  const last = branchesOnError(node) ? count : count - 1;
+  const isMore = compiler.started.links.some(({ from, output }) => from === node.name && output > last);
+  if (isMore && count === 1) compiler.approximate(node, message('import.no_such_output'));
 }
 
 /** Nodes whose items keep the files of those that arrive. */

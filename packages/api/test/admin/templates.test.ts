@@ -33,6 +33,14 @@ test('the gallery shows every example with the values to set', async () => {
     ]);
   const refund = items.find((item) => item.id === 'refund-approval');
   expect(refund?.setup.find((step) => step.var === 'chat_credential')?.credential_types).toEqual(['chat']);
+  const payment = items.find((item) => item.id === 'payment-reminder');
+  // Named by a pointer into the trigger, and by a variable.
+  expect(payment?.setup.find((step) => step.var === 'stripe_credential')?.credential_hosts).toEqual([
+    ['api.stripe.com'],
+  ]);
+  expect(payment?.setup.find((step) => step.var === 'mail_credential')?.credential_hosts).toEqual([]);
+  const tickets = items.find((item) => item.id === 'ticket-agent');
+  expect(tickets?.setup.map((step) => step.credential_hosts)).toContainEqual([['*.zendesk.com']]);
   expect(refund?.setup.every((step) => step.value !== null)).toBe(true);
 });
 

@@ -1,4 +1,5 @@
 import { listTemplates, type Template } from '@millrace/service/templates/catalogue';
+import { nodeTypesOf } from '@millrace/service/templates/services';
 import { type Command, InvalidArgumentError } from 'commander';
 import { addCommand } from './command.ts';
 import { ORG } from './shared.ts';
@@ -16,9 +17,11 @@ export function addTemplateCommands(program: Command): void {
     examples: ['millrace templates list'],
     run: async () => {
       const rows = await listTemplates();
+      const { servicesOf } = await import('@millrace/connectors/connectors');
+      const titlesOf = (types: readonly string[]) => servicesOf(types).map(({ title }) => title);
       const columns = [
         { title: 'TEMPLATE', cell: (row: Template) => row.id },
-        { title: 'CREDENTIALS', cell: credentialTypes },
+        { title: 'CREDENTIALS', cell: (row: Template) => credentialsOf(row, titlesOf) },
         { title: 'SUMMARY', cell: (row: Template) => row.summary },
       ];
       const json = rows.map(({ id, summary, setup, samples }) => ({ id, summary, setup, samples }));
@@ -46,10 +49,18 @@ export function addTemplateCommands(program: Command): void {
   });
 }
 
-/** In the order of setup; types of which any one is enough are separated by a slash. */
-function credentialTypes({ setup }: Template): string {
-  const types = setup.flatMap(({ credential }) => (credential === undefined ? [] : [credential.join('/')]));
-  return [...new Set(types)].join(', ');
+/** In the order of setup: the services, with the types of which any one is enough, separated by a slash. */
+function credentialsOf(
+  template: Template,
+  titlesOf: (types: readonly string[]) => readonly string[],
+): string {
+  const needed = template.setup.flatMap((step) => {
+    if (step.credential === undefined) return [];
+    const titles = titlesOf(nodeTypesOf(template, step));
+    const types = step.credential.join('/');
+    return [titles.length === 0 ? types : `${titles.join(' and ')} (${types})`];
+  });
+  return [...new Set(needed)].join(', ');
 }
 
 /** Commander passes the values collected from previous options. */

@@ -1,4 +1,4 @@
-import type { JsonValue } from '@millrace/engine';
+import type { JsonObject, JsonValue } from '@millrace/engine';
 import { problemsOf } from '@millrace/importer';
 import { configOf, faultOf, flowOf, outcomeOf, read } from '@millrace/importer/testing';
 import { describe, expect, test } from 'vitest';
@@ -277,7 +277,7 @@ describe('a workflow of Dify', () => {
         start: START,
         calc: ['code', { code_language: 'python3', code: 'import numpy\ndef main(): return {}' }],
         add: ['code', { code_language: 'python3', code: 'def main(a): return {"b": a}', variables: [] }],
-        search: ['knowledge-retrieval', { dataset_ids: ['a'] }],
+        search: ['knowledge-retrieval', { dataset_ids: ['a'], metadata_filtering_mode: 'automatic' }],
         js: [
           'code',
           {
@@ -302,13 +302,85 @@ describe('a workflow of Dify', () => {
     expect(configOf(result, 'search')).toMatchObject({
       product: 'dify',
       type: 'knowledge-retrieval',
-      parameters: { dataset_ids: ['a'] },
+      parameters: { dataset_ids: ['a'], metadata_filtering_mode: 'automatic' },
     });
     expect(configOf(result, 'js')).toMatchObject({
       code: expect.stringContaining('return { b: `\\{{${a}}}` }'),
       input: { a: '{{nodes.calc.output.x}}' },
     });
     expect(problems(value).map(({ code }) => code)).toEqual(['placeholder', 'placeholder']);
+  });
+});
+
+describe('the knowledge of an app of Dify', () => {
+  const knowledge = (more: JsonObject) =>
+    read(
+      dify(
+        {
+          start: START,
+          search: ['knowledge-retrieval', { query_variable_selector: ['start', 'text'], ...more }],
+          tell: [
+            'llm',
+            {
+              prompt_template: [{ role: 'user', text: 'By {{#context#}}: {{#search.result#}}' }],
+              context: { enabled: true, variable_selector: ['search', 'result'] },
+            },
+          ],
+        },
+        ['start > search', 'search > tell'],
+      ),
+    );
+  const said = (result: ReturnType<typeof read>) => {
+    const outcome = outcomeOf(result, 'search');
+    return outcome?.kind === 'approximated' ? outcome.what.map(({ key }) => key) : [];
+  };
+
+  test('is searched, and gives a model the content of the texts', () => {
+    const vector_setting = { embedding_model_name: 'bge-m3' };
+    const result = knowledge({
+      dataset_ids: ['first', 'second'],
+      retrieval_mode: 'multiple',
+      multiple_retrieval_config: { top_k: 6, score_threshold: 0.4, weights: { vector_setting } },
+    });
+    expect(configOf(result, 'search')).toEqual({
+      ...{ operation: 'search', collection: 'first', credential_id: 0, model: 'bge-m3' },
+      ...{ query: '{{trigger.data.text}}', limit: 6, min_score: 0.4 },
+    });
+    expect(configOf(result, 'search: 2')).toMatchObject({ collection: 'second' });
+    expect(configOf(result, 'search: texts')?.input).toEqual({
+      found: ['{{nodes.search.output.matches}}', '{{nodes.search_2.output.matches}}'],
+      limit: 6,
+    });
+    const texts = 'nodes.search_texts.output.result';
+    expect(configOf(result, 'tell')?.prompt).toBe(
+      `By {{${texts} | map: "content" | join: "\\n"}}: {{${texts}}}`,
+    );
+    expect(said(result)).toEqual([
+      'import.vectors_kept_here',
+      'import.choose_model_credential',
+      'import.not_reranked',
+    ]);
+  });
+
+  test('of which a model chose one is searched as a whole, and says so', () => {
+    const result = knowledge({ dataset_ids: ['a'], retrieval_mode: 'single' });
+    expect(configOf(result, 'search')).toMatchObject({ limit: 4, model: 'text-embedding-3-small' });
+    expect(said(result)).toContain('import.all_bases_searched');
+  });
+
+  test.each([{ dataset_ids: [] }, { dataset_ids: ['a'], metadata_filtering_mode: 'manual' }])(
+    'is not searched without what narrows it: %o',
+    (more: JsonObject) => {
+      expect(outcomeOf(knowledge(more), 'search')?.kind).toBe('dropped');
+    },
+  );
+});
+
+test('a node of Dify with a secret that nothing leads to is left out, too', () => {
+  const data = { url: 'https://a.example', body: `sk-${'a'.repeat(30)}` };
+  const result = read(dify({ start: START, alone: ['http-request', data] }, []));
+  expect(outcomeOf(result, 'alone')).toMatchObject({
+    what: [{ key: 'import.never_runs' }, { key: 'import.secret_removed' }],
   });
 });
 

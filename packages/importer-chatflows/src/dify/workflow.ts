@@ -16,6 +16,7 @@ import { type Origin, reported } from '../direct/origin.ts';
 import { directSettings } from '../direct/settings.ts';
 import { CORE, entryOf } from './nodes/core.ts';
 import { HTTP } from './nodes/http.ts';
+import { KNOWLEDGE } from './nodes/knowledge.ts';
 import { LOOPS } from './nodes/loops.ts';
 import { MODELS } from './nodes/models.ts';
 import { TOOLS } from './nodes/tools.ts';
@@ -29,7 +30,7 @@ export interface DifyImport {
   readonly report: Report;
 }
 
-const MAKERS = { ...CORE, ...HTTP, ...LOOPS, ...MODELS, ...TOOLS };
+const MAKERS = { ...CORE, ...HTTP, ...KNOWLEDGE, ...LOOPS, ...MODELS, ...TOOLS };
 
 const STARTS = /^(?:start|trigger-(?:webhook|schedule|plugin)|datasource)$/;
 
@@ -39,7 +40,7 @@ const MAX_WORKFLOWS = 20;
 /** Makes Millrace workflows from an app of Dify: one for each node that starts it. */
 export function* importDify(value: JsonValue): Work<DifyImport> {
   const report = new Report();
-  const app = yield* cleaned(readDify(value), report);
+  const { app, withSecret } = yield* cleaned(readDify(value));
   const starts = [...app.flow.origins.values()].filter(
     ({ type, parent }) => parent === null && STARTS.test(type),
   );
@@ -54,20 +55,22 @@ export function* importDify(value: JsonValue): Work<DifyImport> {
   }
   for (const origin of app.flow.origins.values())
     if (!report.has(origin.name)) report.approximated(reported(origin), message('import.never_runs'));
+  for (const origin of withSecret) report.approximated(reported(origin), message('import.secret_removed'));
   for (const { name, type } of app.flow.notes) report.mapped({ node: name, type });
   return { name: app.flow.name, workflows, report };
 }
 
-/** Without secrets that were written into it. */
-function* cleaned(app: DifyApp, report: Report): Work<DifyApp> {
+/** Without secrets that were written into it, and the nodes that had one. */
+function* cleaned(app: DifyApp): Work<{ readonly app: DifyApp; readonly withSecret: readonly Origin[] }> {
+  const withSecret: Origin[] = [];
   const origins = new Map<string, Origin>();
   for (const [id, origin] of app.flow.origins) {
     yield 1;
     const { value, found } = withoutSecrets(origin.data);
-    if (found) report.approximated(reported(origin), message('import.secret_removed'));
+    if (found) withSecret.push(origin);
     origins.set(id, { ...origin, data: value });
   }
-  return { ...app, flow: { ...app.flow, origins } };
+  return { app: { ...app, flow: { ...app.flow, origins } }, withSecret };
 }
 
 function* compile(app: DifyApp, start: Origin, report: Report): Work<Flow> {

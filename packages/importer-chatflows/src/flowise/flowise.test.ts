@@ -57,6 +57,7 @@ describe('a flow of agents of Flowise', () => {
       'start > reply',
     ]);
     expect(read({ name: 'x', flowData: JSON.stringify(value) }).product).toBe('flowise');
+    expect(read({ name: 'x', type: 'AGENTFLOW', flowData: value }).name).toBe('x');
     expect(read(JSON.stringify(value)).product).toBe('flowise');
     expect(faultOf({ nodes: [{ id: 'a', type: 'core.set', data: { label: 'A' } }], edges: [] })).toBe(
       'unknown_product',

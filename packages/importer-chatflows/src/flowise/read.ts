@@ -24,11 +24,12 @@ export interface FlowiseFlow {
   readonly isAgentflow: boolean;
 }
 
-/** The flow in an export, which may be a text in it. */
+/** The flow in an export, which may be a member of it, also as a text. */
 function flowIn(value: JsonValue): JsonObject {
   const outer = objectOf(value);
-  if (outer.nodes !== undefined || typeof outer.flowData !== 'string') return outer;
-  const inner = tryParseJson(outer.flowData);
+  const { flowData } = outer;
+  if (outer.nodes !== undefined || flowData === undefined) return outer;
+  const inner = typeof flowData === 'string' ? tryParseJson(flowData) : flowData;
   return inner === undefined || !isJsonObject(inner) ? outer : { name: outer.name ?? null, ...inner };
 }
 

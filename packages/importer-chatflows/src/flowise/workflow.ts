@@ -24,25 +24,29 @@ export interface FlowiseImport {
 /** Makes a Millrace workflow from a flow of Flowise. */
 export function* importFlowise(value: JsonValue): Work<FlowiseImport> {
   const report = new Report();
-  const given = yield* cleaned(readFlowise(value), report);
+  const { given, withSecret } = yield* cleaned(readFlowise(value));
   const { name } = given.flow;
   const flow_data = given.isAgentflow ? yield* compile(given, report) : yield* componentFlow(given, report);
   for (const origin of given.flow.origins.values())
     if (!report.has(origin.name)) report.approximated(reported(origin), message('import.never_runs'));
+  for (const origin of withSecret) report.approximated(reported(origin), message('import.secret_removed'));
   for (const note of given.flow.notes) report.mapped({ node: note.name, type: note.type });
   return { name, workflows: flow_data === null ? [] : [{ name, flow_data }], report };
 }
 
-/** Without secrets that were written into it. */
-function* cleaned(given: FlowiseFlow, report: Report): Work<FlowiseFlow> {
+/** Without secrets that were written into it, and the nodes that had one. */
+function* cleaned(
+  given: FlowiseFlow,
+): Work<{ readonly given: FlowiseFlow; readonly withSecret: readonly Origin[] }> {
+  const withSecret: Origin[] = [];
   const origins = new Map<string, Origin>();
   for (const [id, origin] of given.flow.origins) {
     yield 1;
     const { value, found } = withoutSecrets(origin.data);
-    if (found) report.approximated(reported(origin), message('import.secret_removed'));
+    if (found) withSecret.push(origin);
     origins.set(id, { ...origin, data: value });
   }
-  return { ...given, flow: { ...given.flow, origins } };
+  return { given: { ...given, flow: { ...given.flow, origins } }, withSecret };
 }
 
 function* compile(given: FlowiseFlow, report: Report): Work<Flow | null> {

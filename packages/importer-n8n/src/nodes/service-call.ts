@@ -148,11 +148,19 @@ export function fillUrl(step: Step, url: string): string {
     step.approximate(message('import.set_constant', { name: variable }));
     return template(`vars.${variable}`);
   });
-  return known.replace(/(?<!\{)\{([^{}]+)\}(?!\})/g, (_found, spec: string) => {
+  const made = known.replace(/(?<!\{)\{([^{}]+)\}(?!\})/g, (_found, spec: string) => {
     const value = valueFor(step, spec);
     if (value === undefined || value === null) return '';
     return typeof value === 'string' ? inUrl(value) : encodeURIComponent(JSON.stringify(value));
   });
+  if (lacksPart(made) && !lacksPart(url)) step.approximate(message('import.url_incomplete'));
+  return made;
+}
+
+/** Whether a part of the path of a URL is empty. */
+function lacksPart(url: string): boolean {
+  const [path = ''] = url.replace(/^https?:\/\//, '').split('?');
+  return path.includes('//') || path.endsWith('/');
 }
 
 /** The table's value with the node's parameters in place; members that aren't set are left out. */

@@ -3,6 +3,7 @@ import { extend, type Shape, TOP } from '@millrace/importer-kit/refs';
 import { type Message, message } from '@millrace/messages';
 import { isSecretName, isWebhookPath, shapeOfPath } from '@millrace/triggers';
 import type { Compiler, Out } from '../compiler.ts';
+import { dropPartsOf } from '../placeholders.ts';
 import { arrayOf, type N8nNode, objectOf, parameterAt, parameterOf, textOf } from '../read.ts';
 import { branchesBy } from './branches.ts';
 import { chatOf } from './chat.ts';
@@ -58,7 +59,10 @@ export function addTrigger(compiler: Compiler, node: N8nNode): Triggered {
   const plan = planOf(node, compiler.workflow.settings.timezone, hasChat);
   const id = compiler.add(node, { type: plan.type, config: plan.config, scope: TOP, after: [] });
   for (const note of plan.notes ?? []) compiler.approximate(node, note);
-  if (plan.reason !== undefined) compiler.report.dropped({ node: node.name, type: node.type }, plan.reason);
+  if (plan.reason !== undefined) {
+    compiler.report.dropped({ node: node.name, type: node.type }, plan.reason);
+    dropPartsOf(compiler, node);
+  }
   // What a webhook receives besides the body has a place of its own.
   const path = plan.path ?? (plan.shape === undefined ? 'trigger.data' : 'trigger');
   const files = kindOfFiles(compiler, node, plan.config);
@@ -134,7 +138,8 @@ function planOf(node: N8nNode, zone: JsonValue | undefined, hasChat: boolean): T
   if (CALLED.test(kind)) {
     return { type: 'trigger.webhook', config: {}, notes: [message('import.service_calls_webhook')] };
   }
-  return { type: 'trigger.manual', config: {}, reason: message('import.unknown_trigger') };
+  const reason = kind === 'mcpTrigger' ? message('import.mcp_trigger') : message('import.unknown_trigger');
+  return { type: 'trigger.manual', config: {}, reason };
 }
 
 /** What n8n calls the members of a feed's item. */
@@ -321,9 +326,13 @@ export function keepWhatIsRead(compiler: Compiler, { id, node }: Triggered): voi
 function schedule(node: N8nNode, zone: JsonValue | undefined): TriggerPlan {
   const name = textOf(zone);
   const timezone = name !== null && isNamedZone(name) ? name : 'UTC';
+  const rules =
+    node.kind === 'scheduleTrigger'
+      ? arrayOf(parameterAt(node.parameters, 'rule.interval')).map(objectOf)
+      : [];
   const times =
     node.kind === 'scheduleTrigger'
-      ? arrayOf(parameterAt(node.parameters, 'rule.interval')).map((each) => newRule(objectOf(each)))
+      ? rules.map(newRule)
       : node.kind === 'cron'
         ? arrayOf(parameterAt(node.parameters, 'triggerTimes.item')).map((each) => oldRule(objectOf(each)))
         : [every(Number(node.parameters.interval ?? 1), textOf(node.parameters.unit) ?? 'seconds')];
@@ -332,7 +341,15 @@ function schedule(node: N8nNode, zone: JsonValue | undefined): TriggerPlan {
     type: 'trigger.schedule',
     config: { schedule: first, timezone },
     times: others,
+    notes: rules.flatMap(intervalNote),
   };
+}
+
+/** What differs of an interval that cron can't say. */
+function intervalNote(rule: Time): readonly Message[] {
+  const field = textOf(rule.field) ?? 'days';
+  if (field === 'weeks' && whole(rule.weeksInterval, 1) > 1) return [message('import.every_week')];
+  return field === 'days' && whole(rule.daysInterval, 1) > 1 ? [message('import.days_anew')] : [];
 }
 
 type Time = { readonly [name: string]: JsonValue };
@@ -390,8 +407,10 @@ function oldRule(rule: Time): Time {
   }
 }
 
+/** Older nodes write numbers as texts. */
 function whole(value: JsonValue | undefined, otherwise: number): number {
-  return typeof value === 'number' && Number.isInteger(value) && value >= 0 ? value : otherwise;
+  const number = typeof value === 'string' && /^\d{1,9}$/.test(value) ? Number(value) : value;
+  return typeof number === 'number' && Number.isInteger(number) && number >= 0 ? number : otherwise;
 }
 
 function cron(text: string): Time {

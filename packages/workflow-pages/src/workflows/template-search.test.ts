@@ -59,11 +59,17 @@ describe('searching templates', () => {
 });
 
 describe('what a template needs', () => {
-  const step = (name: string, types: string[] | null, value: string | number = 0) => ({
+  const step = (
+    name: string,
+    types: string[] | null,
+    value: string | number = 0,
+    services: string[][] = [],
+  ) => ({
     var: name,
     description: '',
     value,
     credential_types: types,
+    credential_hosts: services,
   });
   const setup = [
     step('chat', ['chat']),
@@ -71,13 +77,38 @@ describe('what a template needs', () => {
     step('channel', null, ''),
     step('url', null, 'x'),
   ];
-  const credential = (id: number, type: string) => ({ id, type }) as never;
+  const credential = (id: number, type: string, hosts: string[] = []) => ({ id, type, hosts }) as never;
 
   test('is filled in where only one credential fits', () => {
     const template = { ...REPORT, setup };
     const credentials = [credential(1, 'chat'), credential(2, 'bearer'), credential(3, 'basic')];
     expect(onlyCredentials(template, credentials)).toEqual({ chat: 1 });
     expect(onlyCredentials(template, [])).toEqual({});
+  });
+
+  test.each<[string, string[][], string[], boolean]>([
+    ['its host', [['api.stripe.com']], ['api.stripe.com'], true],
+    ['another host', [['api.stripe.com']], ['api.notion.com'], false],
+    ['hosts that its own is among', [['api.stripe.com']], ['*.stripe.com'], true],
+    ['a name that only ends like its own', [['*.zendesk.com']], ['evilzendesk.com'], false],
+    ['one of its hosts', [['*.zendesk.com']], ['acme.zendesk.com'], true],
+    ['any host', [['*']], ['shop.example.com'], true],
+    ['only one of two services', [['a.example'], ['b.example']], ['a.example'], false],
+    ['both of two services', [['a.example'], ['b.example']], ['a.example', 'b.example'], true],
+    ['no host of its own', [], ['a.example'], true],
+  ])('is filled in by a credential for %s', (_, services, hosts, isTaken) => {
+    const template = { ...REPORT, setup: [step('api', ['bearer'], 0, services)] };
+    const found = onlyCredentials(template, [credential(1, 'bearer', hosts), credential(2, 'smtp')]);
+    expect(found).toEqual(isTaken ? { api: 1 } : {});
+  });
+
+  test('is filled in by the one that may be sent there, of several', () => {
+    const template = { ...REPORT, setup: [step('api', ['bearer'], 0, [['api.stripe.com']])] };
+    const credentials = [
+      credential(1, 'bearer', ['api.notion.com']),
+      credential(2, 'bearer', ['api.stripe.com']),
+    ];
+    expect(onlyCredentials(template, credentials)).toEqual({ api: 2 });
   });
 
   test('is open while it is missing; a text that is empty by default may stay so', () => {

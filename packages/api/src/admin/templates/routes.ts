@@ -1,6 +1,8 @@
 import type { Template as ShownTemplate } from '@millrace/admin-api';
+import { servicesOf } from '@millrace/connectors/connectors';
 import { type NodeRegistry, triggerTypeOf } from '@millrace/engine';
 import { listTemplates, type Template, variableValue } from '@millrace/service/templates/catalogue';
+import { nodeTypesOf } from '@millrace/service/templates/services';
 import type { FastifyInstance } from 'fastify';
 import type { AppDeps } from '../../app-deps.ts';
 import { adminRoute } from '../http/route.ts';
@@ -30,6 +32,7 @@ function present(template: Template, registry: NodeRegistry): ShownTemplate {
       description: step.description,
       value: variableValue(template, step),
       credential_types: step.credential ?? null,
+      credential_hosts: servicesOf(nodeTypesOf(template, step)).map(({ hosts }) => [...hosts]),
     })),
     companions: template.companions.map(({ workflow: companion }) => ({
       name: companion.name,

@@ -49,7 +49,7 @@ function ask(step: DirectStep): Made {
   const context = objectOf(data.context);
   const found =
     context.enabled === true && namesIn(context.variable_selector) !== null
-      ? selected(step, context.variable_selector)
+      ? contextText(step, context.variable_selector)
       : undefined;
   const given = data.prompt_template;
   const turns = (Array.isArray(given) ? arrayOf(given) : [given ?? null]).map((each) => {
@@ -84,6 +84,14 @@ function ask(step: DirectStep): Made {
     if (member === null) return '""';
     return member === undefined ? null : extend(`nodes.${id}.output`, [member, ...rest]);
   });
+}
+
+/** What stands for the context: of texts that were found, their content. */
+function contextText(step: DirectStep, selector: JsonValue | undefined): string {
+  const path = selected(step, selector);
+  const [first = ''] = namesIn(selector) ?? [];
+  const isFound = step.maker.flow.origins.get(first)?.type === 'knowledge-retrieval';
+  return isFound ? `${path} | map: "content" | join: "\\n"` : path;
 }
 
 /** A turn may be a Jinja template. */
