@@ -58,7 +58,7 @@ interface Step {
 /** Makes an active workflow of a chat and what follows it. @returns the path of the page */
 async function makeChat(
   { call, organisationId: org }: TestPerson,
-  config: { readonly title: string } & object,
+  config: { readonly title: string; readonly [setting: string]: unknown },
   ...steps: readonly Step[]
 ): Promise<{ readonly id: number; readonly path: string }> {
   const all: readonly Step[] = [{ id: 'chat', type: 'trigger.chat', config }, ...steps];
