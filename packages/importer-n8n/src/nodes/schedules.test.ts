@@ -48,7 +48,7 @@ describe('when a schedule starts', () => {
 
   it.each<readonly [JsonObject, string]>([
     [{ field: 'weeks', weeksInterval: 2 }, 'import.every_week'],
-    [{ field: 'days', daysInterval: 3 }, 'import.days_anew'],
+    [{ field: 'days', daysInterval: 3 }, 'import.days_by_month'],
   ])('says what differs of %o', (rule, key) => {
     const result = imported('scheduleTrigger', { rule: { interval: [rule, rule] } });
     expect(outcomeOf(result, 'Here')).toMatchObject({ what: [{ key }] });

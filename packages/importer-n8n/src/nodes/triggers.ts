@@ -349,7 +349,7 @@ function schedule(node: N8nNode, zone: JsonValue | undefined): TriggerPlan {
 function intervalNote(rule: Time): readonly Message[] {
   const field = textOf(rule.field) ?? 'days';
   if (field === 'weeks' && whole(rule.weeksInterval, 1) > 1) return [message('import.every_week')];
-  return field === 'days' && whole(rule.daysInterval, 1) > 1 ? [message('import.days_anew')] : [];
+  return field === 'days' && whole(rule.daysInterval, 1) > 1 ? [message('import.days_by_month')] : [];
 }
 
 type Time = { readonly [name: string]: JsonValue };
