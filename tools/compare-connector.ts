@@ -93,7 +93,8 @@ function answersOf(exchanges: readonly (Exchange | PollExchange)[]): ComparedReq
 const BODY_TYPES: { readonly [type: string]: RegExp } = {
   json: /json/,
   form: /x-www-form-urlencoded/,
-  multipart: /multipart/,
+  multipart: /multipart\/form-data/,
+  related: /multipart\/related/,
 };
 
 /** Compares the requests that a description has with it. */
@@ -101,10 +102,13 @@ export function compareConnector(
   connector: Connector,
   description: ServiceDescription,
 ): { readonly compared: readonly string[]; readonly differences: readonly Difference[] } {
-  const before = new URL(connector.base_url.replace(/\{\{.*?\}\}/g, 'x')).pathname.replace(/\/$/, '');
+  const before = (base: string) => new URL(base.replace(/\{\{.*?\}\}/g, 'x')).pathname.replace(/\/$/, '');
   const pairs = requestsOf(connector).flatMap((asked): [ComparedRequest, DescribedOperation][] => {
     const { request } = asked;
-    const described = description.find({ ...request, path: before + request.path });
+    const described = description.find({
+      ...request,
+      path: before(request.base_url ?? connector.base_url) + request.path,
+    });
     return described === undefined ? [] : [[asked, described]];
   });
   return {

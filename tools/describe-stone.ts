@@ -36,7 +36,7 @@ export function describeStone(files: readonly string[]): JsonObject {
         const [, name = '', version, types = '', deprecated] = route;
         const [given = 'Void', answer = 'Void'] = partsOf(types);
         const path = `/2/${space}/${name}${version === undefined ? '' : `_v${version}`}`;
-        paths[path] = { post: operationOf(space, given, answer, deprecated !== undefined) };
+        paths[path] = { post: operationOf(space, { given, answer, style: styleOf(line), deprecated }) };
       }
       const defined = /^(alias|struct|union|union_closed) (\w+)(?: = (.+)| extends ([\w.]+))?/.exec(
         line.text,
@@ -55,18 +55,40 @@ export function describeStone(files: readonly string[]): JsonObject {
   return { paths, components: { schemas } };
 }
 
-function operationOf(space: string, given: string, answer: string, deprecated: boolean): JsonObject {
-  const body = { content: { 'application/json': { schema: schemaOfType(space, given) } } };
+interface Route {
+  readonly given: string;
+  readonly answer: string;
+  readonly style: string;
+  readonly deprecated: string | undefined;
+}
+
+/** What a body is: `rpc` if it has the arguments, else that of a file. */
+function styleOf({ below }: Line): string {
+  const attributes = below.find(({ text }) => text === 'attrs')?.below ?? [];
+  const style = attributes.flatMap(({ text }) => /^style = "(\w+)"/.exec(text)?.[1] ?? []);
+  return style[0] ?? 'rpc';
+}
+
+function operationOf(space: string, { given, answer, style, deprecated }: Route): JsonObject {
+  const json = { 'application/json': { schema: schemaOfType(space, given) } };
+  const file = { 'application/octet-stream': { schema: { type: 'string', format: 'binary' } } };
+  const hasBody = style === 'rpc' ? given !== 'Void' : style === 'upload';
   return {
-    ...(given === 'Void' ? {} : { requestBody: body }),
+    // As JSON: the body is taken by the file. A header can have them, too.
+    ...(style === 'rpc'
+      ? {}
+      : { parameters: [{ in: 'query', name: 'arg', required: true, schema: { type: 'string' } }] }),
+    ...(hasBody ? { requestBody: { content: style === 'rpc' ? json : file } } : {}),
     responses: { '200': { content: { 'application/json': { schema: schemaOfType(space, answer) } } } },
-    ...(deprecated ? { deprecated: true } : {}),
+    ...(deprecated === undefined ? {} : { deprecated: true }),
   };
 }
 
-/** Without comments and texts, which may have several lines. */
+/** Without comments and texts, which may have several lines; what is a word is kept. */
 function linesOf(file: string): Line[] {
-  const plain = file.replace(/"(?:[^"\\]|\\.)*"/gs, '""').replace(/#.*$/gm, '');
+  const plain = file
+    .replace(/"(?:[^"\\]|\\.)*"/gs, (text) => (/^"\w+"$/.test(text) ? text : '""'))
+    .replace(/#.*$/gm, '');
   const root: Line = { text: '', below: [] };
   const open: { indent: number; line: Line }[] = [{ indent: -1, line: root }];
   for (const line of plain.split('\n')) {

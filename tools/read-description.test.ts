@@ -42,6 +42,13 @@ route list:2 (ListArg, ListResult, Void)
     attrs
         scope = "read"
 route list (ListArg, ListResult, Void) deprecated by list:2
+route put (Mix, Thing, Void)
+    attrs
+        host = "content"
+        style = "upload"
+route get (Mix, Thing, Void)
+    attrs
+        style = "download"
 `,
   'common.stone': `namespace common
 struct Person
@@ -167,6 +174,22 @@ describe('Stone', () => {
       'the nearest kind of a union',
       list({ color: { '.tag': 'mixed', parts: '{{args.name}}' } }),
       ['/request/body/color/parts takes string; the service takes array.'],
+    ],
+    [
+      'arguments beside the file of an upload',
+      differencesIn('things.stone', 'https://api.example.com/2', {
+        ...{ method: 'POST', path: '/put', base_url: 'https://content.example.com/2/things' },
+        ...{ query: { arg: '{"parts":[]}' }, body: '{{args.name}}', body_type: 'file' },
+      }),
+      [],
+    ],
+    [
+      'a download whose arguments are a body',
+      list({ parts: [] }, undefined, '/things/get'),
+      [
+        '/request/query lacks arg, which the service requires.',
+        '/request/body is sent, but the service describes none.',
+      ],
     ],
     [
       'bounds of literals',

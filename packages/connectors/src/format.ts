@@ -15,6 +15,7 @@ import { type Static, type TSchema, Type } from 'typebox';
 const closed = <Properties extends { readonly [name: string]: TSchema }>(properties: Properties) =>
   Type.Object(properties, { additionalProperties: false });
 const text = () => Type.String({ minLength: 1, maxLength: 2_000 });
+const address = () => Type.String({ pattern: '^https?://[^/?#]+(/[^?#]*[^/?#])?$' });
 const name = () => Type.String({ pattern: '^[a-z][a-z0-9_]{0,59}$' });
 const templates = () => Type.Record(Type.String(), text());
 const json = () => Type.Unsafe<JsonValue>({});
@@ -88,13 +89,17 @@ export type Exchange = Static<typeof exchange>;
 
 const request = closed({
   method: Type.Enum(['GET', 'POST', 'PUT', 'PATCH', 'DELETE'], { type: 'string' }),
+  /** Instead of the connector's own, for what the service offers at another address. */
+  base_url: Type.Optional(address()),
   path: Type.String({ pattern: '^/' }),
   /** Settings in the path whose value may contain slashes. */
   whole: Type.Optional(Type.Array(Type.String())),
   query: Type.Optional(templates()),
   headers: Type.Optional(templates()),
   body: Type.Optional(json()),
-  body_type: Type.Optional(Type.Enum(['json', 'text', 'form', 'file', 'multipart'], { type: 'string' })),
+  body_type: Type.Optional(
+    Type.Enum(['json', 'text', 'form', 'file', 'multipart', 'related'], { type: 'string' }),
+  ),
 });
 
 /** Settings, as JSON Schema with `title` and `description`. The default is what is empty, unless there is one. */
@@ -231,7 +236,7 @@ const members = {
   /** Instead of `compared`: why it was not. */
   uncompared: Type.Optional(text()),
   /** Without a slash at its end. May have one template: a label of the host's name. */
-  base_url: Type.String({ pattern: '^https?://[^/?#]+(/[^?#]*[^/?#])?$' }),
+  base_url: address(),
   /** The template in the address may be several labels. */
   several_labels: Type.Optional(Type.Literal(true)),
   /** Hosts that requests may go to: names, or `*.` before one. `*`: any that the credential is bound to; only where the template is the whole host. */

@@ -27,6 +27,9 @@ const operation = (change: (first: Operation) => object) =>
     operations: [{ ...first, ...change(first) }, ...operations.slice(1)],
   }));
 
+/** Sends the first operation to another address. */
+const at = (url: string) => operation(({ request }) => ({ request: { ...request, base_url: url } }));
+
 /** Changes the first trigger. */
 const trigger = (change: (first: ConnectorTrigger) => object) =>
   faultsAfter(({ triggers: [first, ...rest] = [] }) => {
@@ -107,6 +110,35 @@ it.each<[string, () => ReturnType<typeof faultsAfter>, string, string]>([
   ['an unknown member', () => faultsAfter(() => ({ colour: 'red' })), '', 'colour'],
   ['no https', () => faultsAfter(() => ({ base_url: 'http://slack.com/api' })), '/base_url', 'https'],
   ['a host that is not listed', () => faultsAfter(() => ({ hosts: ['example.com'] })), '/hosts', 'slack.com'],
+  [
+    'an address of a request with a host that is not listed',
+    () => at('https://content.example.com/2'),
+    '/operations/0/request/base_url',
+    'content.example.com',
+  ],
+  [
+    'an address of a request without https',
+    () => at('http://slack.com/api'),
+    '/operations/0/request/base_url',
+    'https',
+  ],
+  [
+    'an address of a request where the token stands in the path',
+    () =>
+      faultsAfter(({ authentication, operations }, first) => ({
+        authentication: {
+          ...authentication,
+          types: ['chat'],
+          chat: { service: 'slack', before: '/bot', form: '^x$' },
+        },
+        operations: [
+          { ...first, request: { ...first.request, base_url: 'https://slack.com/api' } },
+          ...operations.slice(1),
+        ],
+      })),
+    '/operations/0/request/base_url',
+    'token',
+  ],
   [
     'any host where the address has one',
     () => faultsAfter(() => ({ hosts: ['slack.com', '*'] })),

@@ -47,6 +47,7 @@ export function lintContents(connector: Connector): readonly ConnectorFault[] {
   );
   return [
     ...lintBase(connector),
+    ...lintOwnAddresses(connector),
     ...lintTemplates([connector.reason, connector.errors ?? []] as JsonValue, '', ['response'], null),
     ...lintVersions(connector.operations, '/operations'),
     ...lintVersions(connector.triggers ?? [], '/triggers'),
@@ -114,6 +115,41 @@ function lintBase({
     });
   }
   return faults;
+}
+
+/** Faults of the addresses that requests have of their own. */
+function lintOwnAddresses({
+  hosts,
+  operations,
+  triggers = [],
+  authentication,
+  own,
+}: Connector): ConnectorFault[] {
+  const requests = [
+    ...operations.map(({ request, pagination }, index) => ({
+      ...{ request, pagination, pointer: `/operations/${index}/request/base_url` },
+    })),
+    ...triggers.flatMap(({ request, pagination, detail }, index) => [
+      { request, pagination, pointer: `/triggers/${index}/request/base_url` },
+      ...(detail === undefined
+        ? []
+        : [{ request: detail.request, pointer: `/triggers/${index}/detail/request/base_url` }]),
+    ]),
+  ];
+  return requests.flatMap(({ request: { base_url: url }, pointer, ...more }) => {
+    if (url === undefined) return [];
+    const { pagination } = more as Pick<Operation, 'pagination'>;
+    const target = URL.parse(url);
+    const add = (said: Message): ConnectorFault[] => [{ pointer, message: said }];
+    if (target === null || url.includes('{{') || target.username !== '')
+      return add(message('connectors.no_plain_address'));
+    if (target.protocol !== 'https:' && own !== true) return add(message('connectors.not_https'));
+    if (!hosts.some((host) => isHost(target.hostname, host)))
+      return add(message('connectors.address_not_listed', { host: target.hostname }));
+    return authentication.chat !== undefined || /link|next_url/.test(pagination?.type ?? '')
+      ? add(message('connectors.own_address_alone'))
+      : [];
+  });
 }
 
 /** An operation or a trigger, of which there may be several versions. */

@@ -145,7 +145,7 @@ function uuidOf(hex: string): string {
 
 /** @throws NodeProblem */
 function addressOf({ connector, operation: { request }, args, budget }: Call): string {
-  const base = baseOf(connector, args, budget);
+  const base = request.base_url === undefined ? baseOf(connector, args, budget) : new URL(request.base_url);
   const path = fillInPath(request.path, args, request.whole ?? [], budget);
   const url = new URL(base.href.replace(/\/$/, '') + path);
   const expected = base.pathname.replace(/\/$/, '') + path;

@@ -169,7 +169,12 @@ export const httpForm: FormLayout<keyof typeof httpProperties> = {
   ],
 };
 
-export type HttpConfig = Static<ReturnType<typeof Type.Object<typeof httpProperties>>>;
+type Configured = Static<ReturnType<typeof Type.Object<typeof httpProperties>>>;
+/** What a request is made from: settings of a node, or what a connector's file says. */
+export type HttpConfig = Omit<Configured, 'body_type'> & {
+  /** `related`, of connectors only: JSON and files as multipart/related (RFC 2387), in the order of the fields. */
+  readonly body_type: Configured['body_type'] | 'related';
+};
 
 function closed(): { additionalProperties: false } {
   return { additionalProperties: false };

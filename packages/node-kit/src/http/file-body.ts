@@ -8,11 +8,14 @@ import {
   type NodeContext,
   type OpenFile,
   type StreamedBody,
+  stringifyJson,
 } from '@millrace/engine';
 import { message } from '@millrace/messages';
 import { NodeProblem } from '../node-problem.ts';
 import { scalarText, typeName } from '../values.ts';
 import type { HttpConfig } from './config.ts';
+
+const JSON_TYPE = 'application/json; charset=UTF-8';
 
 /** A body that consists of files, or has some among its fields. */
 export interface FileBody extends StreamedBody {
@@ -20,7 +23,7 @@ export interface FileBody extends StreamedBody {
 }
 
 /**
- * The body of a request whose type is `file` or `multipart`; undefined for others.
+ * The body of a request whose type is `file`, `multipart` or `related`; undefined for others.
  * @throws NodeProblem, ServiceError
  */
 export async function openFileBody(
@@ -32,16 +35,17 @@ export async function openFileBody(
     const file = await context.files.open(body);
     return { contentType: file.type, size: file.size, sha256: file.sha256, read: () => file.read() };
   }
-  return type === 'multipart' ? openForm(body, context) : undefined;
+  return type === 'multipart' || type === 'related' ? openParts(type, body, context) : undefined;
 }
 
-/** A field with a text, or a file. */
+/** A field with a text or JSON, or a file. */
 interface Part {
   readonly head: Buffer;
   readonly content: Buffer | OpenFile;
 }
 
-async function openForm(
+async function openParts(
+  type: 'multipart' | 'related',
   body: JsonValue,
   { files, idempotencyKey }: Pick<NodeContext, 'files' | 'idempotencyKey'>,
 ): Promise<FileBody> {
@@ -52,10 +56,14 @@ async function openForm(
   const boundary = `millrace-${createHash('sha256').update(`boundary ${idempotencyKey}`).digest('hex').slice(0, 40)}`;
   const parts: Part[] = [];
   for (const [name, value] of Object.entries(body)) {
-    for (const each of isJsonArray(value) ? value : [value]) {
+    for (const each of isJsonArray(value) && type === 'multipart' ? value : [value]) {
       if (each === null) continue;
       const file = fileIdOf(each) === undefined ? null : await files.open(each);
-      parts.push({ head: headOf(boundary, name, file), content: file ?? textOf(each, name) });
+      const content =
+        file ?? (type === 'multipart' ? textOf(each, name) : Buffer.from(stringifyJson(each), 'utf8'));
+      const head =
+        type === 'multipart' ? formHead(name, file) : `Content-Type: ${file?.type ?? JSON_TYPE}\r\n`;
+      parts.push({ head: Buffer.from(`--${boundary}\r\n${head}\r\n`, 'utf8'), content });
     }
   }
   const end = Buffer.from(`--${boundary}--\r\n`);
@@ -69,16 +77,14 @@ async function openForm(
     }
     yield end;
   }
-  return { contentType: `multipart/form-data; boundary=${boundary}`, size, sha256: null, read };
+  const subtype = type === 'multipart' ? 'form-data' : 'related';
+  return { contentType: `multipart/${subtype}; boundary=${boundary}`, size, sha256: null, read };
 }
 
-function headOf(boundary: string, name: string, file: OpenFile | null): Buffer {
+function formHead(name: string, file: OpenFile | null): string {
   const fileName = file === null ? '' : `; filename="${escaped(file.name)}"`;
   const type = file === null ? '' : `Content-Type: ${file.type}\r\n`;
-  return Buffer.from(
-    `--${boundary}\r\nContent-Disposition: form-data; name="${escaped(name)}"${fileName}\r\n${type}\r\n`,
-    'utf8',
-  );
+  return `Content-Disposition: form-data; name="${escaped(name)}"${fileName}\r\n${type}`;
 }
 
 /** As browsers do: nothing in a name can end the header. */

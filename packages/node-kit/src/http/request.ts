@@ -55,6 +55,7 @@ const CONTENT_TYPES = {
   // These say it themselves.
   file: 'application/octet-stream',
   multipart: 'multipart/form-data',
+  related: 'multipart/related',
 } as const;
 
 /** Whether test mode sends it: only GET. */
