@@ -47,7 +47,6 @@ export function lintContents(connector: Connector): readonly ConnectorFault[] {
   );
   return [
     ...lintBase(connector),
-    ...lintOwnAddresses(connector),
     ...lintTemplates([connector.reason, connector.errors ?? []] as JsonValue, '', ['response'], null),
     ...lintVersions(connector.operations, '/operations'),
     ...lintVersions(connector.triggers ?? [], '/triggers'),
@@ -75,14 +74,8 @@ function lintBase({
   if (parts.length > 2 || url.replace(/\{\{.*?\}\}/, '').includes('{{')) {
     return [{ pointer: '/base_url', message: message('connectors.several_templates') }];
   }
-  const target = URL.parse(parts.join('example'));
-  if (target === null || target.search !== '' || target.username !== '') {
-    return [{ pointer: '/base_url', message: message('connectors.no_plain_address') }];
-  }
-  // Services within a house often have no certificate, as those that http.request calls.
-  if (target.protocol !== 'https:' && own !== true) {
-    return [{ pointer: '/base_url', message: message('connectors.not_https') }];
-  }
+  const target = readAddress(parts.join('example'), own);
+  if (!(target instanceof URL)) return [{ pointer: '/base_url', message: target }];
   const faults: ConnectorFault[] = [];
   const { types, chat } = authentication;
   // One without any has no description either; only a file that has the member can have an empty list.
@@ -108,7 +101,7 @@ function lintBase({
     });
   }
   const paged = [...operations, ...triggers];
-  if (parts.length > 1 && paged.some(({ pagination }) => /link|next_url/.test(pagination?.type ?? ''))) {
+  if (parts.length > 1 && paged.some(isPagedByAddress)) {
     faults.push({
       pointer: '/base_url',
       message: message('connectors.template_and_links'),
@@ -117,39 +110,37 @@ function lintBase({
   return faults;
 }
 
-/** Faults of the addresses that requests have of their own. */
-function lintOwnAddresses({
-  hosts,
-  operations,
-  triggers = [],
-  authentication,
-  own,
-}: Connector): ConnectorFault[] {
-  const requests = [
-    ...operations.map(({ request, pagination }, index) => ({
-      ...{ request, pagination, pointer: `/operations/${index}/request/base_url` },
-    })),
-    ...triggers.flatMap(({ request, pagination, detail }, index) => [
-      { request, pagination, pointer: `/triggers/${index}/request/base_url` },
-      ...(detail === undefined
-        ? []
-        : [{ request: detail.request, pointer: `/triggers/${index}/detail/request/base_url` }]),
-    ]),
-  ];
-  return requests.flatMap(({ request: { base_url: url }, pointer, ...more }) => {
-    if (url === undefined) return [];
-    const { pagination } = more as Pick<Operation, 'pagination'>;
-    const target = URL.parse(url);
-    const add = (said: Message): ConnectorFault[] => [{ pointer, message: said }];
-    if (target === null || url.includes('{{') || target.username !== '')
-      return add(message('connectors.no_plain_address'));
-    if (target.protocol !== 'https:' && own !== true) return add(message('connectors.not_https'));
-    if (!hosts.some((host) => isHost(target.hostname, host)))
-      return add(message('connectors.address_not_listed', { host: target.hostname }));
-    return authentication.chat !== undefined || /link|next_url/.test(pagination?.type ?? '')
-      ? add(message('connectors.own_address_alone'))
-      : [];
-  });
+/** An address without templates, or why credentials can't be sent there. */
+function readAddress(url: string, own: boolean | undefined): URL | Message {
+  const target = URL.parse(url);
+  if (target === null || target.search !== '' || target.username !== '')
+    return message('connectors.no_plain_address');
+  // Services within a house often have no certificate, as those that http.request calls.
+  return target.protocol === 'https:' || own === true ? target : message('connectors.not_https');
+}
+
+/** Whether an answer says where the next page is. */
+function isPagedByAddress({ pagination }: Pick<Operation, 'pagination'>): boolean {
+  return /link|next_url/.test(pagination?.type ?? '');
+}
+
+/** Faults of the address that a request has instead of the connector's. */
+function lintOwnAddress(
+  { hosts, authentication, own }: Connector,
+  { base_url: url }: Operation['request'],
+  asked: Pick<Operation, 'pagination'>,
+  at: string,
+): ConnectorFault[] {
+  if (url === undefined) return [];
+  const pointer = `${at}/base_url`;
+  const target = url.includes('{{') ? message('connectors.no_plain_address') : readAddress(url, own);
+  if (!(target instanceof URL)) return [{ pointer, message: target }];
+  const { hostname: host } = target;
+  if (!hosts.some((each) => isHost(host, each)))
+    return [{ pointer, message: message('connectors.address_not_listed', { host }) }];
+  return authentication.chat !== undefined || isPagedByAddress(asked)
+    ? [{ pointer, message: message('connectors.own_address_alone') }]
+    : [];
 }
 
 /** An operation or a trigger, of which there may be several versions. */
@@ -202,6 +193,7 @@ function lintOperation(connector: Connector, operation: Operation, at: string): 
   faults.push(...lintPagination(pagination, at));
   const used = new Set<string>();
   faults.push(...lintRequest(request, `${at}/request`, { names, known: names, used }));
+  faults.push(...lintOwnAddress(connector, request, operation, `${at}/request`));
   faults.push(...lintTemplates(connector.base_url, '/base_url', names, used));
   const read = [output ?? null, pagination?.items ?? '', pagination?.next ?? '', errors];
   faults.push(...lintTemplates(read, `${at}/output`, [...names, 'response'], null));
@@ -266,6 +258,7 @@ function lintTrigger(connector: Connector, trigger: ConnectorTrigger, at: string
   ];
   const used = new Set<string>();
   faults.push(...lintRequest(request, `${at}/request`, { names, known: [...names, ...begin], used }));
+  faults.push(...lintOwnAddress(connector, request, trigger, `${at}/request`));
   faults.push(...lintTemplates(connector.base_url, '/base_url', names, used));
   const read = (member: string, value: unknown, more: readonly string[]): void =>
     void faults.push(
@@ -294,6 +287,7 @@ function lintTrigger(connector: Connector, trigger: ConnectorTrigger, at: string
   if (detail !== undefined) {
     const known = [...names, ...begin, 'item'];
     faults.push(...lintRequest(detail.request, `${at}/detail/request`, { names, known, used }));
+    faults.push(...lintOwnAddress(connector, detail.request, {}, `${at}/detail/request`));
     read('detail/output', detail.output, ['item', 'response']);
   }
   if (
