@@ -8,11 +8,10 @@ import {
 } from '@millrace/engine';
 import { extend, literal, literalValue, quote, TOP, template } from '@millrace/importer-kit/refs';
 import { type ImportedWorkflow, Report } from '@millrace/importer-kit/report';
-import { withoutSecrets } from '@millrace/importer-kit/secrets';
 import { arrayOf, asText, objectOf, textOf } from '@millrace/importer-kit/values';
 import { message } from '@millrace/messages';
 import { DirectStep, type Made, Maker } from '../direct/maker.ts';
-import { type Origin, reported } from '../direct/origin.ts';
+import { cleanFlow, type Origin, reported } from '../direct/origin.ts';
 import { directSettings } from '../direct/settings.ts';
 import { CORE, entryOf } from './nodes/core.ts';
 import { HTTP } from './nodes/http.ts';
@@ -40,7 +39,9 @@ const MAX_WORKFLOWS = 20;
 /** Makes Millrace workflows from an app of Dify: one for each node that starts it. */
 export function* importDify(value: JsonValue): Work<DifyImport> {
   const report = new Report();
-  const { app, withSecret } = yield* cleaned(readDify(value));
+  const original = readDify(value);
+  const { flow, withSecret } = yield* cleanFlow(original.flow);
+  const app = { ...original, flow };
   const starts = [...app.flow.origins.values()].filter(
     ({ type, parent }) => parent === null && STARTS.test(type),
   );
@@ -58,19 +59,6 @@ export function* importDify(value: JsonValue): Work<DifyImport> {
   for (const origin of withSecret) report.approximated(reported(origin), message('import.secret_removed'));
   for (const { name, type } of app.flow.notes) report.mapped({ node: name, type });
   return { name: app.flow.name, workflows, report };
-}
-
-/** Without secrets that were written into it, and the nodes that had one. */
-function* cleaned(app: DifyApp): Work<{ readonly app: DifyApp; readonly withSecret: readonly Origin[] }> {
-  const withSecret: Origin[] = [];
-  const origins = new Map<string, Origin>();
-  for (const [id, origin] of app.flow.origins) {
-    yield 1;
-    const { value, found } = withoutSecrets(origin.data);
-    if (found) withSecret.push(origin);
-    origins.set(id, { ...origin, data: value });
-  }
-  return { app: { ...app, flow: { ...app.flow, origins } }, withSecret };
 }
 
 function* compile(app: DifyApp, start: Origin, report: Report): Work<Flow> {

@@ -1,6 +1,7 @@
-import type { JsonObject } from '@millrace/engine';
+import type { JsonObject, Work } from '@millrace/engine';
 import type { Position } from '@millrace/importer-kit/flow-builder';
 import type { OriginalNode } from '@millrace/importer-kit/report';
+import { withoutSecrets } from '@millrace/importer-kit/secrets';
 
 /** A node of a product whose nodes have one output each, as they have here. */
 export interface Origin {
@@ -38,6 +39,21 @@ export interface OriginFlow {
   readonly origins: ReadonlyMap<string, Origin>;
   readonly links: readonly OriginLink[];
   readonly notes: readonly OriginNote[];
+}
+
+/** Leaves out secrets that were written into nodes. @returns also the nodes that had one */
+export function* cleanFlow<Given extends OriginFlow>(
+  flow: Given,
+): Work<{ readonly flow: Given; readonly withSecret: readonly Origin[] }> {
+  const withSecret: Origin[] = [];
+  const origins = new Map<string, Origin>();
+  for (const [id, origin] of flow.origins) {
+    yield 1;
+    const { value, found } = withoutSecrets(origin.data);
+    if (found) withSecret.push(origin);
+    origins.set(id, { ...origin, data: value });
+  }
+  return { flow: { ...flow, origins }, withSecret };
 }
 
 /** A node as the report names it. */

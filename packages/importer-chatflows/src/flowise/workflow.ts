@@ -1,12 +1,11 @@
 import { type Flow, type JsonObject, type JsonValue, tryParseJson, type Work } from '@millrace/engine';
 import { extend, literalValue, TOP, template } from '@millrace/importer-kit/refs';
 import { type ImportedWorkflow, Report } from '@millrace/importer-kit/report';
-import { withoutSecrets } from '@millrace/importer-kit/secrets';
 import { arrayOf, asText, objectOf, textOf } from '@millrace/importer-kit/values';
 import { message } from '@millrace/messages';
 import { keepTurn } from '../direct/conversation.ts';
 import { DirectStep, Maker } from '../direct/maker.ts';
-import { type Origin, reported } from '../direct/origin.ts';
+import { cleanFlow, type Origin, reported } from '../direct/origin.ts';
 import { directSettings } from '../direct/settings.ts';
 import { componentFlow } from './components.ts';
 import { withLoops } from './loops.ts';
@@ -24,7 +23,9 @@ export interface FlowiseImport {
 /** Makes a Millrace workflow from a flow of Flowise. */
 export function* importFlowise(value: JsonValue): Work<FlowiseImport> {
   const report = new Report();
-  const { given, withSecret } = yield* cleaned(readFlowise(value));
+  const original = readFlowise(value);
+  const { flow, withSecret } = yield* cleanFlow(original.flow);
+  const given = { ...original, flow };
   const { name } = given.flow;
   const flow_data = given.isAgentflow ? yield* compile(given, report) : yield* componentFlow(given, report);
   for (const origin of given.flow.origins.values())
@@ -32,21 +33,6 @@ export function* importFlowise(value: JsonValue): Work<FlowiseImport> {
   for (const origin of withSecret) report.approximated(reported(origin), message('import.secret_removed'));
   for (const note of given.flow.notes) report.mapped({ node: note.name, type: note.type });
   return { name, workflows: flow_data === null ? [] : [{ name, flow_data }], report };
-}
-
-/** Without secrets that were written into it, and the nodes that had one. */
-function* cleaned(
-  given: FlowiseFlow,
-): Work<{ readonly given: FlowiseFlow; readonly withSecret: readonly Origin[] }> {
-  const withSecret: Origin[] = [];
-  const origins = new Map<string, Origin>();
-  for (const [id, origin] of given.flow.origins) {
-    yield 1;
-    const { value, found } = withoutSecrets(origin.data);
-    if (found) withSecret.push(origin);
-    origins.set(id, { ...origin, data: value });
-  }
-  return { given: { ...given, flow: { ...given.flow, origins } }, withSecret };
 }
 
 function* compile(given: FlowiseFlow, report: Report): Work<Flow | null> {

@@ -12,7 +12,7 @@ export const KNOWLEDGE: { readonly [type: string]: Make } = { 'knowledge-retriev
 
 /** What is asked if the file doesn't say which model has made the vectors. */
 const MODEL = 'text-embedding-3-small';
-const MOST_BASES = 10;
+const MAX_BASES = 10;
 const MAX_NAME = 100;
 
 /** The texts as Dify has them, the best of all knowledge bases first. */
@@ -25,7 +25,7 @@ const AS_DIFY = `return input.found.flat()
 function retrieve(step: DirectStep): Made {
   const { data } = step;
   const bases = arrayOf(data.dataset_ids).flatMap((each) => textOf(each) ?? []);
-  if (bases.length === 0 || bases.length > MOST_BASES)
+  if (bases.length === 0 || bases.length > MAX_BASES)
     throw new Unmappable(message('import.unknown_operation', { operation: 'dataset_ids' }));
   // Without its filter, texts of others would be found.
   const filter = textOf(data.metadata_filtering_mode) ?? 'disabled';
