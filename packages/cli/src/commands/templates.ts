@@ -1,5 +1,5 @@
 import { listTemplates, type Template } from '@millrace/service/templates/catalogue';
-import { nodeTypesOf } from '@millrace/service/templates/services';
+import { credentialUsers } from '@millrace/service/templates/services';
 import { type Command, InvalidArgumentError } from 'commander';
 import { addCommand } from './command.ts';
 import { ORG } from './shared.ts';
@@ -54,9 +54,10 @@ function credentialsOf(
   template: Template,
   titlesOf: (types: readonly string[]) => readonly string[],
 ): string {
+  const usersOf = credentialUsers(template);
   const needed = template.setup.flatMap((step) => {
     if (step.credential === undefined) return [];
-    const titles = titlesOf(nodeTypesOf(template, step));
+    const titles = titlesOf(usersOf(step));
     const types = step.credential.join('/');
     return [titles.length === 0 ? types : `${titles.join(' and ')} (${types})`];
   });

@@ -1,31 +1,32 @@
-import { isJsonArray, isJsonObject, type JsonObject, type JsonValue } from '@millrace/engine';
+import { isJsonArray, isJsonObject, type JsonValue } from '@millrace/engine';
 import type { Template } from './catalogue.ts';
 
+type Step = Template['setup'][number];
+
 /**
- * The types of the nodes that get a credential of the setup: those of its workflows and of the tools of their agents, by the variable or by where it
+ * Finds the nodes that get the credentials of a template: those of its workflows and of the tools of their agents, by the variable or by where it
  * stands.
+ * @returns tells the types of those that get the credential of a step
  */
-export function nodeTypesOf(
-  { workflow, companions }: Template,
-  { var: name, pointer }: Template['setup'][number],
-): readonly string[] {
-  const flows = [workflow, ...companions.map((each) => each.workflow)].map(({ flow_data: flow }) => flow);
-  const index = /^\/nodes\/(\d+)\/data\/config\/credential_id$/.exec(pointer ?? '')?.[1];
-  const pointed = index === undefined ? undefined : workflow.flow_data.nodes[Number(index)]?.type;
-  const found = flows.flatMap(({ nodes }) => typesIn(nodes as unknown as JsonValue, `{{vars.${name}}}`));
-  return [...new Set([...(pointed === undefined ? [] : [pointed]), ...found])];
-}
-
-/** Of whatever has a type and a config with this credential, at any depth. */
-function typesIn(value: JsonValue, credential: string): string[] {
-  if (isJsonArray(value)) return value.flatMap((each) => typesIn(each, credential));
-  if (!isJsonObject(value)) return [];
-  const { type, data, config } = value;
-  const given = objectOf(config ?? objectOf(data).config).credential_id;
-  const own = typeof type === 'string' && given === credential ? [type] : [];
-  return [...own, ...Object.values(value).flatMap((each) => typesIn(each, credential))];
-}
-
-function objectOf(value: JsonValue | undefined): JsonObject {
-  return value !== undefined && isJsonObject(value) ? value : {};
+export function credentialUsers({ workflow, companions }: Template): (step: Step) => readonly string[] {
+  const users = new Map<JsonValue, string[]>();
+  /** Whatever has a type and a config, at any depth. */
+  function collect(value: JsonValue): void {
+    if (isJsonArray(value)) value.forEach(collect);
+    if (!isJsonObject(value)) return;
+    const { type, config } = value;
+    if (typeof type === 'string' && config !== undefined && isJsonObject(config)) {
+      const { credential_id: given = null } = config;
+      users.set(given, [...(users.get(given) ?? []), type]);
+    }
+    Object.values(value).forEach(collect);
+  }
+  for (const { flow_data: flow } of [workflow, ...companions.map((each) => each.workflow)])
+    for (const { type, data } of flow.nodes) collect({ type, config: data?.config ?? {} });
+  return ({ var: name, pointer }) => {
+    const index = /^\/nodes\/(\d+)\/data\/config\/credential_id$/.exec(pointer ?? '')?.[1];
+    const pointed = index === undefined ? undefined : workflow.flow_data.nodes[Number(index)]?.type;
+    const found = users.get(`{{vars.${name}}}`) ?? [];
+    return [...new Set([...(pointed === undefined ? [] : [pointed]), ...found])];
+  };
 }

@@ -2,7 +2,7 @@ import type { Template as ShownTemplate } from '@millrace/admin-api';
 import { servicesOf } from '@millrace/connectors/connectors';
 import { type NodeRegistry, triggerTypeOf } from '@millrace/engine';
 import { listTemplates, type Template, variableValue } from '@millrace/service/templates/catalogue';
-import { nodeTypesOf } from '@millrace/service/templates/services';
+import { credentialUsers } from '@millrace/service/templates/services';
 import type { FastifyInstance } from 'fastify';
 import type { AppDeps } from '../../app-deps.ts';
 import { adminRoute } from '../http/route.ts';
@@ -18,6 +18,7 @@ export function templateRoutes(app: FastifyInstance, deps: AppDeps): void {
 function present(template: Template, registry: NodeRegistry): ShownTemplate {
   const { workflow } = template;
   const flow = workflow.flow_data;
+  const usersOf = credentialUsers(template);
   return {
     id: template.id,
     name: workflow.name,
@@ -32,7 +33,7 @@ function present(template: Template, registry: NodeRegistry): ShownTemplate {
       description: step.description,
       value: variableValue(template, step),
       credential_types: step.credential ?? null,
-      credential_hosts: servicesOf(nodeTypesOf(template, step)).map(({ hosts }) => [...hosts]),
+      credential_hosts: servicesOf(usersOf(step)).map(({ hosts }) => [...hosts]),
     })),
     companions: template.companions.map(({ workflow: companion }) => ({
       name: companion.name,
