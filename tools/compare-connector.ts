@@ -423,24 +423,13 @@ function comparePages(
     where === 'body'
       ? (description.membersOf(described.body?.schema ?? null).properties.get(name) ?? null)
       : (described.parameters.find((each) => each.in === where && each.name === name)?.schema ?? null);
-  const bound = { type: 'integer', minimum: size.max, maximum: size.max };
-  compareSetting(
-    bound,
-    description.resolve(schemaOf(size) ?? undefined) ?? {},
-    '/pagination/size',
-    description,
-    add,
-  );
-  if (into !== undefined && (type === 'page' || type === 'offset')) {
-    const number = { type: 'integer', minimum: type === 'page' ? first : 0 };
-    compareSetting(
-      number,
-      description.resolve(schemaOf(into) ?? undefined) ?? {},
-      '/pagination/into',
-      description,
-      add,
-    );
-  }
+  const compareSent = (member: 'size' | 'into', to: Place, bounds: JsonObject) => {
+    const schema = description.resolve(schemaOf(to) ?? undefined) ?? {};
+    compareSetting({ type: 'integer', ...bounds }, schema, `/pagination/${member}`, description, add);
+  };
+  compareSent('size', size, { minimum: size.max, maximum: size.max });
+  if (into !== undefined && (type === 'page' || type === 'offset'))
+    compareSent('into', into, { minimum: type === 'page' ? first : 0 });
   const [list] = namesRead(items, ['response', 'body']);
   const types = list === undefined ? new Set<string>() : typesAt(described.answer, list, description);
   if (types.size > 0 && !types.has('array')) add('/pagination/items', 'is no list of the service.');

@@ -25,7 +25,7 @@ parts.markup = () => {
       case 'softbreak':
       case 'hardbreak':
       case 'hr':
-        return element(type === 'hr' ? 'hr' : 'br', '');
+        return element(token.tag, '');
       // The page loads nothing from elsewhere.
       case 'image':
         return link(content || token.attrGet('src'), token.attrGet('src'));

@@ -54,13 +54,13 @@ async function openParts(
   }
   // The same in every attempt, so that a receiver that compares bodies sees a repeat; and nothing that a file could contain by chance.
   const boundary = `millrace-${createHash('sha256').update(`boundary ${idempotencyKey}`).digest('hex').slice(0, 40)}`;
+  const isForm = type === 'multipart';
   const parts: Part[] = [];
   for (const [name, value] of Object.entries(body)) {
-    for (const each of isJsonArray(value) && type === 'multipart' ? value : [value]) {
+    for (const each of isJsonArray(value) && isForm ? value : [value]) {
       if (each === null) continue;
       const file = fileIdOf(each) === undefined ? null : await files.open(each);
-      const content =
-        file ?? (type === 'multipart' ? textOf(each, name) : Buffer.from(stringifyJson(each), 'utf8'));
+      const content = file ?? (isForm ? textOf(each, name) : Buffer.from(stringifyJson(each), 'utf8'));
       const head =
         type === 'multipart' ? formHead(name, file) : `Content-Type: ${file?.type ?? JSON_TYPE}\r\n`;
       parts.push({ head: Buffer.from(`--${boundary}\r\n${head}\r\n`, 'utf8'), content });
@@ -77,8 +77,12 @@ async function openParts(
     }
     yield end;
   }
-  const subtype = type === 'multipart' ? 'form-data' : 'related';
-  return { contentType: `multipart/${subtype}; boundary=${boundary}`, size, sha256: null, read };
+  return {
+    contentType: `multipart/${isForm ? 'form-data' : 'related'}; boundary=${boundary}`,
+    size,
+    sha256: null,
+    read,
+  };
 }
 
 function formHead(name: string, file: OpenFile | null): string {
