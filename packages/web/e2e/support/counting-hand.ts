@@ -1,6 +1,7 @@
 import type { Locator, Page } from 'playwright-core';
 import { expect } from 'vitest';
 import { chooseNode } from './editor.ts';
+import { focused } from './focused.ts';
 
 /** A user whose clicks and key presses are counted; typing text is free. */
 export interface CountingHand {
@@ -33,10 +34,7 @@ export function countingHand(page: Page): CountingHand {
     type: (text) => page.keyboard.type(text),
     async newWorkflow(name) {
       await hand.click(page.getByRole('button', { name: 'New workflow' }));
-      await page
-        .getByRole('dialog', { name: 'New workflow' })
-        .getByRole('textbox', { name: 'Name' })
-        .waitFor();
+      await focused(page.getByRole('dialog', { name: 'New workflow' }).getByRole('textbox', { name: 'Name' }));
       await hand.type(name);
       await hand.press('Enter');
       await page.waitForURL(/\/workflows\/\d+$/);
