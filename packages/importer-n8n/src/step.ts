@@ -364,7 +364,7 @@ export class Step {
     const of = quoted ?? plain;
     const files = (of === undefined ? this.input : this.#nodes.find(of)?.ref)?.files ?? {};
     const path = Object.hasOwn(files, name) ? files[name] : undefined;
-    if (path === undefined) throw new Unmappable(message('import.no_files'));
+    if (path === undefined) throw new Unmappable(message('import.no_file_before', { name }));
     return this.readFile(path);
   }
 

@@ -358,7 +358,10 @@ describe('files of n8n', () => {
       Start: START,
       Read: { type: 'extractFromFile', parameters: { operation: 'csv' } },
     });
-    expect(outcomeOf(result, 'Read')).toMatchObject({ kind: 'dropped', reason: { key: 'import.no_files' } });
+    expect(outcomeOf(result, 'Read')).toMatchObject({
+      kind: 'dropped',
+      reason: { key: 'import.no_file_before', params: { name: 'data' } },
+    });
   });
 });
 
