@@ -24,7 +24,7 @@ export {
   type ChallengeAnswer,
   type ChallengeOptions,
 } from './webhook/challenge.ts';
-export { needsSecret, readsBody } from './webhook/checks.ts';
+export { hasPublicKey, needsSecret, readsBody } from './webhook/checks.ts';
 export { eventIdOf } from './webhook/event-id.ts';
 export { responseHeaderFault } from './webhook/faults.ts';
 export {

@@ -9,6 +9,7 @@ import { type KeySets, verifyJwt } from '@millrace/service/webhooks/jwt';
 import type { OpenSecret } from '@millrace/service/webhooks/secrets';
 import { verifySignature } from '@millrace/service/webhooks/signature';
 import {
+  hasPublicKey,
   needsSecret,
   readWebhookOptions,
   type SignatureOptions,
@@ -60,15 +61,13 @@ function toReachable(triggers: readonly AddressedTrigger[]): readonly Reachable[
   });
 }
 
-const BY_PUBLIC_KEY: ReadonlySet<string> = new Set(['discord', 'sendgrid', 'jwt_public_key']);
-
 /** @throws ApiError `invalid_signature` for settings that no call can satisfy */
 function toGuard(config: JsonObject): Omit<Guard, 'nodeId' | 'isFirst'> {
   const options = readWebhookOptions(config);
   try {
     if (options === null) throw new Error('the settings of the webhook do not fit');
     const { ip_allow_list: entries, signature } = options;
-    if (signature !== null && BY_PUBLIC_KEY.has(signature.preset)) publicKeyOf(signature);
+    if (signature !== null && hasPublicKey(signature.preset)) publicKeyOf(signature);
     return { ...options, allows: entries.length === 0 ? null : createAllowList(entries) };
   } catch (error) {
     throw new ApiError('invalid_signature', message('api.webhook_settings_invalid'), {

@@ -1,6 +1,7 @@
 import { createHmac, generateKeyPairSync, sign } from 'node:crypto';
 import { readWebhookOptions, type SignatureOptions } from '@millrace/triggers';
 import { describe, expect, test } from 'vitest';
+import { publicKeyOf } from './claims.ts';
 import { verifySignature } from './signature.ts';
 
 function options(preset: string, more: object = {}): SignatureOptions {
@@ -41,7 +42,61 @@ const SENDGRID_EVENT = {
 const discord = generateKeyPairSync('ed25519');
 const DISCORD_BODY = '{"type":2,"data":{"name":"größer"}}';
 
+const pair = generateKeyPairSync('ed25519');
+const PEM = pair.publicKey.export({ format: 'pem', type: 'spki' }).toString();
+const RAW = pair.publicKey.export({ format: 'der', type: 'spki' }).subarray(-32);
+const signedByPair = (text: string, encoding: 'hex' | 'base64') =>
+  sign(null, Buffer.from(text), pair.privateKey).toString(encoding);
+
 const EXAMPLES: readonly Example[] = [
+  {
+    // The second vector of RFC 8032, section 7.1.
+    name: 'Ed25519, the body alone',
+    options: options('ed25519', {
+      header: 'X-Signature',
+      public_key: '3d4017c3e843895a92b70aa74d1b7ebc9c982ccf2ec4968cc0cd55f12af4660c',
+    }),
+    secret: null,
+    url: URL_HERE,
+    body: 'r',
+    headers: {
+      'x-signature':
+        '92a009a9f0d4cab8720e820b5f642540a2b27b5416503f8fb3762223ebdb69da085ac1e43e15996e458f3613d0f11d8c387b2eaeb4302aeeb00d291612bb0c00',
+    },
+    nowMs: NOW_MS,
+    isTimed: false,
+  },
+  ...[
+    { signed: 'timestamp.body', text: `${NOW_S}.{"n":1}`, key: PEM.replaceAll('\n', '') },
+    { signed: 'timestamp_body', text: `${NOW_S}{"n":1}`, key: RAW.toString('base64') },
+  ].map(({ signed, text, key }) => ({
+    name: `Ed25519, ${signed}`,
+    options: options('ed25519', {
+      ...{ header: 'X-Signature', timestamp_header: 'X-Time', prefix: 'ed25519=', encoding: 'base64' },
+      ...{ signed, public_key: key },
+    }),
+    secret: null,
+    url: URL_HERE,
+    body: '{"n":1}',
+    headers: { 'x-time': NOW_S, 'x-signature': `ed25519=${signedByPair(text, 'base64')}` },
+    nowMs: NOW_MS,
+    isTimed: true,
+  })),
+  {
+    // As the specification of Standard Webhooks has it, which has no vector of this scheme.
+    name: 'Standard Webhooks with a public key',
+    options: options('standard_webhooks_key', { public_key: `whpk_${RAW.toString('base64')}` }),
+    secret: null,
+    url: URL_HERE,
+    body: '{"n":1}',
+    headers: {
+      'webhook-id': 'msg_1',
+      'webhook-timestamp': NOW_S,
+      'webhook-signature': `v1a,${signedByPair(`msg_1.${NOW_S}.{"n":1}`, 'base64')}`,
+    },
+    nowMs: NOW_MS,
+    isTimed: true,
+  },
   {
     // The vector of Twilio's own libraries.
     name: 'Twilio, a form',
@@ -240,6 +295,26 @@ describe.each(EXAMPLES)('$name', (example) => {
       expect([at(300), at(301)]).toEqual(['valid', example.isTimed ? 'stale' : 'valid']);
     }
   });
+});
+
+test('a Standard Webhook with a public key may carry further signatures, but must have one with the key', () => {
+  const [example] = EXAMPLES.filter(({ name }) => name === 'Standard Webhooks with a public key');
+  if (example === undefined) throw new Error('the example is missing');
+  const right = example.headers['webhook-signature'] ?? '';
+  const other = `v1a,${signedByPair('something else', 'base64')}`;
+  const verdict = (text: string) =>
+    verdictOf(example, { headers: { ...example.headers, 'webhook-signature': text } });
+  expect(verdict(`v1,${Buffer.alloc(32).toString('base64')} ${other} ${right}`)).toBe('valid');
+  expect(verdict(other)).toBe('invalid');
+  expect(verdict(right.replace('v1a,', 'v1,'))).toBe('invalid');
+});
+
+test('a key of another kind is no Ed25519 key', () => {
+  const { publicKey } = generateKeyPairSync('ec', { namedCurve: 'prime256v1' });
+  const key = publicKey.export({ format: 'pem', type: 'spki' }).toString();
+  expect(() => publicKeyOf(options('ed25519', { header: 'X-Signature', public_key: key }))).toThrow(
+    'Ed25519',
+  );
 });
 
 describe('tokens', () => {

@@ -47,8 +47,10 @@ export type Claim =
       /** Null: the key's algorithm defines it. */
       readonly hash: 'sha256' | null;
       readonly signed: readonly (string | Buffer)[];
-      readonly signature: Buffer;
-      readonly timestampS: number;
+      /** Any of them may be the matching one. */
+      readonly signatures: readonly Buffer[];
+      /** Epoch seconds; null if the time isn't signed. */
+      readonly timestampS: number | null;
     };
 
 /** What a call carries as its proof; a message if there is nothing to check. */
@@ -62,9 +64,13 @@ export function readClaim(options: SignatureOptions, call: SignedCall): Claim | 
     case 'stripe':
       return readStripe(call);
     case 'standard_webhooks':
-      return readStandardWebhooks(call);
+      return readStandardWebhooks(call, 'v1');
+    case 'standard_webhooks_key':
+      return byKey(options, readStandardWebhooks(call, 'v1a'));
     case 'hmac':
       return readPlain(call, options);
+    case 'ed25519':
+      return byKey(options, readPlain(call, options));
     case 'discord':
       return readByKey(options, call, DISCORD);
     case 'sendgrid':
@@ -114,7 +120,9 @@ type PlainOptions = Pick<
   'header' | 'prefix' | 'algorithm' | 'encoding' | 'timestamp_header' | 'signed'
 >;
 
-function readPlain({ body, headers }: SignedCall, options: PlainOptions): Claim | Message {
+type HmacClaim = Extract<Claim, { kind: 'hmac' }>;
+
+function readPlain({ body, headers }: SignedCall, options: PlainOptions): HmacClaim | Message {
   const signature = readSignature(headers, options);
   if (isMessage(signature)) return signature;
   const base = { kind: 'hmac', algorithm: options.algorithm, signatures: [signature] } as const;
@@ -122,7 +130,12 @@ function readPlain({ body, headers }: SignedCall, options: PlainOptions): Claim 
   const at = readTime(headers, options.timestamp_header);
   if (isMessage(at)) return at;
   const { time, timestampS } = at;
-  return { ...base, signed: options.signed === 'body' ? [body] : [time, '.', body], timestampS };
+  const signed = {
+    body: [body],
+    'timestamp.body': [time, '.', body],
+    timestamp_body: [time, body],
+  }[options.signed];
+  return { ...base, signed, timestampS };
 }
 
 function readStripe({ body, headers }: SignedCall): Claim | Message {
@@ -143,7 +156,15 @@ function readStripe({ body, headers }: SignedCall): Claim | Message {
   return { kind: 'hmac', algorithm: 'sha256', signed: [`${time}.`, body], signatures, timestampS };
 }
 
-function readStandardWebhooks({ body, headers }: SignedCall): Claim | Message {
+/** What is signed in the same way, but with an Ed25519 key pair. */
+function byKey(options: SignatureOptions, claim: HmacClaim | Message): Claim | Message {
+  if (isMessage(claim)) return claim;
+  const { signed, signatures, timestampS } = claim;
+  return { kind: 'public_key', key: publicKeyOf(options), hash: null, signed, signatures, timestampS };
+}
+
+/** @param scheme `v1` with a shared secret, `v1a` with a key pair; a call may have signatures of both */
+function readStandardWebhooks({ body, headers }: SignedCall, scheme: 'v1' | 'v1a'): HmacClaim | Message {
   // Svix, where the specification comes from, still sends its own names; the two are never mixed in one call.
   const isSigned = (prefix: string): boolean => headerOf(headers, `${prefix}-signature`) !== null;
   const prefix = !isSigned('webhook') && isSigned('svix') ? 'svix' : 'webhook';
@@ -156,7 +177,7 @@ function readStandardWebhooks({ body, headers }: SignedCall): Claim | Message {
   if (timestampS === null) return malformed(names[1]);
   const signatures = text.split(' ').flatMap((versioned) => {
     const [version, signature = '', ...rest] = versioned.split(',');
-    return version === 'v1' && rest.length === 0 ? (decode(signature, 'base64') ?? []) : [];
+    return version === scheme && rest.length === 0 ? (decode(signature, 'base64') ?? []) : [];
   });
   if (signatures.length === 0) return malformed(names[2]);
   return { kind: 'hmac', algorithm: 'sha256', signed: [`${id}.${time}.`, body], signatures, timestampS };
@@ -326,7 +347,24 @@ function readByKey(
   if (isMessage(signature)) return signature;
   const { time, timestampS } = at;
   const { hash } = scheme;
-  return { kind: 'public_key', key: publicKeyOf(options), hash, signed: [time, body], signature, timestampS };
+  return {
+    kind: 'public_key',
+    key: publicKeyOf(options),
+    hash,
+    signed: [time, body],
+    signatures: [signature],
+    timestampS,
+  };
+}
+
+/** @throws Error if it is no Ed25519 key: its 32 bytes, in hexadecimal or base64, or one in DER, in base64 or as PEM */
+function ed25519KeyOf(text: string): KeyObject {
+  const bytes = /^[0-9a-f]{64}$/i.test(text)
+    ? Buffer.from(text, 'hex')
+    : Buffer.from(text.replace(/-----(?:BEGIN|END) PUBLIC KEY-----/g, '').replace(/^whpk_/, ''), 'base64');
+  const key = toKey(bytes.length === 32 ? Buffer.concat([ED25519_PREFIX, bytes]) : bytes);
+  if (key.asymmetricKeyType !== 'ed25519') throw new Error('the key is not one of Ed25519');
+  return key;
 }
 
 function toKey(der: Buffer): KeyObject {
@@ -340,6 +378,7 @@ function toKey(der: Buffer): KeyObject {
 export function publicKeyOf({ preset, public_key: text }: SignatureOptions): KeyObject {
   if (preset === 'discord') return toKey(DISCORD.toDer(text.trim()));
   if (preset === 'sendgrid') return toKey(SENDGRID.toDer(text.trim()));
+  if (preset === 'ed25519' || preset === 'standard_webhooks_key') return ed25519KeyOf(text.trim());
   return toKey(Buffer.from(text.replace(/-----(?:BEGIN|END) PUBLIC KEY-----/g, ''), 'base64'));
 }
 

@@ -68,10 +68,10 @@ function isProven(claim: Claim, options: SignatureOptions, secrets: readonly str
 
 function isSignedBy(
   key: KeyObject,
-  { hash, signed, signature }: Extract<Claim, { kind: 'public_key' }>,
+  { hash, signed, signatures }: Extract<Claim, { kind: 'public_key' }>,
 ): boolean {
   const bytes = Buffer.concat(signed.map((part) => (typeof part === 'string' ? Buffer.from(part) : part)));
-  return verify(hash, bytes, key, signature);
+  return signatures.some((signature) => verify(hash, bytes, key, signature));
 }
 
 /** Has the same length for any text. */

@@ -11,6 +11,7 @@ const CHECK_LABELS = {
   stripe: 'Stripe',
   slack: 'Slack',
   standard_webhooks: 'Standard Webhooks',
+  standard_webhooks_key: 'Standard Webhooks with a public key',
   discord: 'Discord',
   gitlab: 'GitLab',
   hubspot: 'HubSpot',
@@ -24,6 +25,7 @@ const CHECK_LABELS = {
   zendesk: 'Zendesk',
   zoom: 'Zoom',
   hmac: 'HMAC',
+  ed25519: 'Ed25519 (public key)',
   token: 'Token',
   basic: 'User name and password',
   jwt_secret: 'JWT with a secret',
@@ -35,15 +37,17 @@ export type CheckPreset = keyof typeof CHECK_LABELS;
 const CHECK_PRESETS = Object.keys(CHECK_LABELS) as CheckPreset[];
 
 /** Whose signatures are verified with a public key instead of a shared secret. */
-const BY_PUBLIC_KEY = ['discord', 'sendgrid', 'jwt_public_key'] as const;
+const BY_PUBLIC_KEY = ['discord', 'sendgrid', 'standard_webhooks_key', 'ed25519', 'jwt_public_key'] as const;
+/** Whose headers and signed content the settings tell. */
+const DESCRIBED = ['hmac', 'ed25519'];
 const JWT = ['jwt_secret', 'jwt_public_key', 'jwt_jwks'] as const;
 const WITH_SECRET = CHECK_PRESETS.filter(
   (preset) => !([...BY_PUBLIC_KEY, 'jwt_jwks'] as readonly CheckPreset[]).includes(preset),
 );
 /** Whose signatures contain a time. */
 const WITH_TIME = [
-  ...['stripe', 'slack', 'standard_webhooks', 'discord', 'hubspot', 'paddle', 'sendgrid', 'zendesk', 'zoom'],
-  ...['hmac', ...JWT],
+  ...['stripe', 'slack', 'standard_webhooks', 'standard_webhooks_key', 'discord', 'hubspot', 'paddle'],
+  ...['sendgrid', 'zendesk', 'zoom', ...DESCRIBED, ...JWT],
 ];
 const MAX_TOLERANCE_S = 86_400;
 
@@ -76,7 +80,7 @@ export const signatureSchema = Type.Object(
     ),
     public_key: text(
       'Public key',
-      'As the service shows it: in hexadecimal for Discord, in base64 for SendGrid, as PEM for a JWT.',
+      'As the service shows it: in hexadecimal for Discord, in base64 for SendGrid, as PEM for a JWT, in any of them for Ed25519. Of Standard Webhooks, it begins with whpk_.',
       BY_PUBLIC_KEY,
       { 'x-filled': true, maxLength: 4_000 },
     ),
@@ -123,7 +127,7 @@ export const signatureSchema = Type.Object(
     header: Type.Optional(
       Type.String({
         title: 'Header',
-        'x-when': { preset: ['hmac'] },
+        'x-when': { preset: DESCRIBED },
         description: 'The header with the signature.',
         maxLength: 100,
         default: '',
@@ -132,7 +136,7 @@ export const signatureSchema = Type.Object(
     prefix: Type.Optional(
       Type.String({
         title: 'Prefix',
-        'x-when': { preset: ['hmac', 'token'] },
+        'x-when': { preset: [...DESCRIBED, 'token'] },
         description: 'The text before the signature or token, such as sha256= or Bearer with a space.',
         maxLength: 100,
         default: '',
@@ -151,13 +155,13 @@ export const signatureSchema = Type.Object(
         'Encoding',
         'The encoding of the signature.',
         { hex: 'Hexadecimal', base64: 'Base64' },
-        { 'x-when': { preset: ['hmac'] }, default: 'hex' },
+        { 'x-when': { preset: DESCRIBED }, default: 'hex' },
       ),
     ),
     timestamp_header: Type.Optional(
       Type.String({
         title: 'Time header',
-        'x-when': { preset: ['hmac'] },
+        'x-when': { preset: DESCRIBED },
         description:
           'The header with the time, in seconds or milliseconds since 1970. Empty if there is none.',
         maxLength: 100,
@@ -167,9 +171,9 @@ export const signatureSchema = Type.Object(
     signed: Type.Optional(
       choice(
         'Signed content',
-        'The body alone, or the time, a full stop and the body.',
-        { body: 'Body', 'timestamp.body': 'Time and body' },
-        { 'x-when': { preset: ['hmac'] }, default: 'body' },
+        'The body alone, or the time and the body, with a full stop between them or with nothing.',
+        { body: 'Body', 'timestamp.body': 'Time and body', timestamp_body: 'Time and body, joined' },
+        { 'x-when': { preset: DESCRIBED }, default: 'body' },
       ),
     ),
   },
@@ -179,6 +183,11 @@ export const signatureSchema = Type.Object(
 /** Whether a check compares with a secret; otherwise it verifies with a public key. */
 export function needsSecret(preset: CheckPreset): boolean {
   return WITH_SECRET.includes(preset);
+}
+
+/** Whether a check has the public key in its settings. */
+export function hasPublicKey(preset: CheckPreset): boolean {
+  return (BY_PUBLIC_KEY as readonly CheckPreset[]).includes(preset);
 }
 
 /** What calls carry whatever their body is. */

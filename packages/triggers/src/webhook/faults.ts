@@ -128,7 +128,7 @@ function signatureFaults(signature: SignatureOptions): ConfigFault[] {
     return [{ pointer: '/signature/jwks_url', message: message('nodes.not_a_web_address') }];
   if (preset === 'token' && location === 'header' && name !== '' && !HEADER_NAME.test(name))
     return [{ pointer: '/signature/name', message: message('nodes.not_a_header') }];
-  if (preset !== 'hmac') return [];
+  if (preset !== 'hmac' && preset !== 'ed25519') return [];
   const faults: ConfigFault[] = [];
   if (!HEADER_NAME.test(signature.header)) {
     faults.push({ pointer: '/signature/header', message: message('nodes.no_signature_header') });
@@ -136,7 +136,7 @@ function signatureFaults(signature: SignatureOptions): ConfigFault[] {
   if (signature.timestamp_header !== '' && !HEADER_NAME.test(signature.timestamp_header)) {
     faults.push({ pointer: '/signature/timestamp_header', message: message('nodes.not_a_header') });
   }
-  if (signature.timestamp_header === '' && signature.signed === 'timestamp.body') {
+  if (signature.timestamp_header === '' && signature.signed !== 'body') {
     faults.push({ pointer: '/signature/timestamp_header', message: message('nodes.no_time_header') });
   }
   return faults;
@@ -145,6 +145,10 @@ function signatureFaults(signature: SignatureOptions): ConfigFault[] {
 /** What the key of a check looks like; whether it is one shows when it is used. */
 function isPublicKey(preset: SignatureOptions['preset'], key: string): boolean {
   if (preset === 'discord') return /^[0-9a-f]{64}$/i.test(key.trim());
+  if (preset === 'ed25519' || preset === 'standard_webhooks_key')
+    return /^(?:(?:whpk_)?[A-Za-z0-9+/]{43,60}={0,2}|[0-9a-f]{64}|-----BEGIN PUBLIC KEY-----[^-]+-----END PUBLIC KEY-----)$/i.test(
+      key.trim(),
+    );
   if (preset === 'sendgrid') return /^[A-Za-z0-9+/]{80,}={0,2}$/.test(key.trim());
   return preset !== 'jwt_public_key' || /^\s*-----BEGIN PUBLIC KEY-----/.test(key);
 }

@@ -129,7 +129,9 @@ function plainScheme({
 }: SignatureOptions): SigningScheme {
   const hasTime = timeHeader !== '';
   return {
-    signed: hasTime && signed === 'timestamp.body' ? '$time.$body' : '$body',
+    signed: { body: '$body', 'timestamp.body': '$time.$body', timestamp_body: '$time$body' }[
+      hasTime ? signed : 'body'
+    ],
     headers: [
       `${quote(`${header}: ${prefix}`)}"$signature"`,
       ...(hasTime ? [`${quote(`${timeHeader}: `)}"$time"`] : []),
