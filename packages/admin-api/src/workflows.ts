@@ -270,6 +270,8 @@ export const WORKFLOW_ENDPOINTS = {
       content: Type.Union([AnyObject, Type.String()]),
       /** Used if it has no name of its own. */
       name: Type.Optional(Name),
+      /** The product it is from. Default: recognised by its content. */
+      from: Type.Optional(Type.Enum(['auto', 'n8n', 'dify', 'flowise'], { type: 'string' })),
     }),
     takesFlow: true,
     response: Closed({

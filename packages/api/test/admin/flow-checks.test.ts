@@ -164,7 +164,11 @@ describe('importing from another product', () => {
     },
   };
   const connections = { Fetch: { main: [[{ node: 'Edit', type: 'main', index: 0 }]] } };
-  const importing = (content: object | string, person = editor, others: { readonly name?: string } = {}) =>
+  const importing = (
+    content: object | string,
+    person = editor,
+    others: { readonly name?: string; readonly from?: 'n8n' | 'dify' } = {},
+  ) =>
     person.call('POST /orgs/:org/import', {
       params: { org: person.organisationId },
       body: { content: content as never, ...others },
@@ -203,6 +207,13 @@ describe('importing from another product', () => {
     const types = data.workflows[0]?.flow_data.nodes.map(({ type }) => type);
     expect(types?.toSorted()).toEqual(['core.set', 'http.request', 'trigger.manual']);
     expect(data.nodes.map(({ node }) => node)).toEqual(['Fetch', 'Edit']);
+  });
+
+  test('a product that is named is not guessed', async () => {
+    const content = { nodes: [fetchNode, set], connections };
+    expect((await importing(content, editor, { from: 'dify' })).status).toBe(422);
+    const { status, data } = await importing(content, editor, { from: 'n8n' });
+    expect([status, data.product]).toEqual([200, 'n8n']);
   });
 
   test('the text of a file, which may be YAML', async () => {

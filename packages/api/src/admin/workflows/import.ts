@@ -15,7 +15,9 @@ export function importRoutes(app: FastifyInstance, deps: AppDeps): void {
   const { nodes, jsonDepth: depth } = deps.config.limits;
 
   adminRoute(app, deps, 'POST /orgs/:org/import', async ({ body }) => {
-    const options = { limits: { nodes, depth }, name: body.name ?? '', isPart: true };
+    const { name = '', from = 'auto' } = body;
+    const product = from === 'auto' ? {} : { product: from };
+    const options = { limits: { nodes, depth }, name, isPart: true, ...product };
     // With its JavaScript parser, it would be a third of the memory of the service's code, and few need it.
     const { importWork } = await import('@millrace/importer');
     const read = await finishInTurns(importWork(body.content as JsonValue, options));
