@@ -21,8 +21,10 @@ import {
   Spline,
   Trash2,
 } from 'lucide-react';
+import { useContext } from 'react';
 import { useTranslation } from 'react-i18next';
 import { copySelection } from './clipboard.ts';
+import { RunLines } from './run-lines.ts';
 
 /** Pixels per move from the menu. */
 const STEP = 40;
@@ -127,6 +129,7 @@ export function NodeMenuItems({
   const { t } = useTranslation();
   const store = useEditorStore();
   const isReadOnly = useEditor((state) => state.isReadOnly);
+  const Runs = useContext(RunLines);
   const move = (x: number, y: number) => {
     const state = store.getState();
     const at = positionOf(node, state.placed);
@@ -139,6 +142,7 @@ export function NodeMenuItems({
         <>
           <MenuLine icon={Plus} label={t('editor.addAfter')} keys="/" onClick={afterMenu(onAddAfter)} />
           <MenuLine icon={Spline} label={t('editor.connectTo')} onClick={afterMenu(onConnect)} />
+          {Runs !== null && <Runs nodeId={node.id} />}
         </>
       )}
       <Menu.Divider />
