@@ -18,6 +18,7 @@ import {
   Plus,
   Replace,
   Scissors,
+  Search,
   Spline,
   Trash2,
 } from 'lucide-react';
@@ -175,7 +176,7 @@ export function NodeMenuItems({
   );
 }
 
-/** Puts another trigger in the place of this one. */
+/** Puts another trigger in the place of this one; those of services are found in the palette. */
 export function TriggerLines({ node }: { node: FlowNode }) {
   const { t } = useTranslation();
   const store = useEditorStore();
@@ -184,14 +185,23 @@ export function TriggerLines({ node }: { node: FlowNode }) {
   const others = [...nodeTypes.values()].filter(
     ({ group, type }) => group === 'trigger' && type !== node.type,
   );
-  return others.map(({ type, title }) => (
-    <MenuLine
-      key={type}
-      icon={Replace}
-      label={t('editor.startInstead', { title })}
-      onClick={() => store.getState().replaceTrigger(node.id, type)}
-    />
-  ));
+  return (
+    <>
+      {others.map(({ type, title }) => (
+        <MenuLine
+          key={type}
+          icon={Replace}
+          label={t('editor.startInstead', { title })}
+          onClick={() => store.getState().replaceTrigger(node.id, type)}
+        />
+      ))}
+      <MenuLine
+        icon={Search}
+        label={t('editor.startWithService')}
+        onClick={afterMenu(() => store.getState().askForTrigger(node.id))}
+      />
+    </>
+  );
 }
 
 /** Moves the node into a loop, or out of its current one. */

@@ -168,6 +168,8 @@ export function EditorFrame({
     hotkeys.push(['F1', () => setSide((open) => withHelp(open, store))]);
   }
   useHotkeys(hotkeys, [], true);
+  // The palette, which is on the canvas, needs its room.
+  const isReplacing = useEditor((state) => state.replacedTrigger !== null);
   const sideContent = (
     <SideContent side={side} isWide={isWide} onWiden={widen} onClose={() => setSide(null)} />
   );
@@ -191,7 +193,11 @@ export function EditorFrame({
                     <Canvas onOpenNode={onOpenNode} onWidenNode={widen} focus={focus} />
                   </RunLines>
                 </div>
-                <SideFrame isOpen={isThere} isWide={isWide} onClose={() => setSide(null)}>
+                <SideFrame
+                  isOpen={isThere && !(isNarrow && isReplacing)}
+                  isWide={isWide && !isReplacing}
+                  onClose={() => setSide(null)}
+                >
                   {sideContent}
                 </SideFrame>
               </div>
