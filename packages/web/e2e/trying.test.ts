@@ -313,6 +313,17 @@ test('a cancelled run shows its results on the canvas, and can be run again', as
   await editor.bar.getByRole('button', { name: 'Run', exact: true }).click();
   const run = editor.bottom.getByRole('button', { name: 'Run', exact: true });
   await editor.node('wait').getByText('Waiting').waitFor();
+  // While it waits, its data can be worked with: it keeps nothing from being run.
+  await editor.bottom.getByRole('link', { name: /^Execution \d+/ }).click();
+  await page.getByRole('button', { name: 'Open in the editor with this data' }).click();
+  await page
+    .getByRole('region', { name: /^Data of execution/ })
+    .getByText('1 output pinned')
+    .waitFor();
+  await editor.node('first').getByText('Pinned output').waitFor();
+  await editor.node('wait').getByText('Waiting').waitFor();
+  await editor.bottom.getByRole('tab', { name: 'Run', exact: true }).click();
+  await expect.poll(() => run.isEnabled()).toBe(true);
   await editor.bottom.getByRole('button', { name: 'Cancel' }).click();
   await editor.node('first').getByText('Succeeded').waitFor();
   await editor.node('wait').getByText('Cancelled').waitFor();

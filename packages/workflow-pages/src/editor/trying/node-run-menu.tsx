@@ -33,12 +33,12 @@ function useNodeRuns(nodeId: string) {
     await trial.start({ ...request, from_node: last, outputs_of: trial.executionId });
   };
   return {
-    isBusy: trial.isUnderWay || trial.isStarting,
+    isBusy: trial.isBusy,
     /** Null: a node in a loop can't be run without the loop. */
     runNode: node.parentId == null ? act(run) : null,
     runTo: act(() => runForm.start(flowToNode(store.getState().toFlow(), nodeId))),
-    /** Null: the execution on the canvas didn't get to it, or has no outputs before it. */
-    rerun: hasRun && !trial.isReduced ? act(rerun) : null,
+    /** Null: the execution on the canvas didn't get to it, hasn't ended, or has no outputs before it. */
+    rerun: hasRun && !trial.isUnderWay && !trial.isReduced ? act(rerun) : null,
   };
 }
 

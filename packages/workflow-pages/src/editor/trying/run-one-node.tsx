@@ -45,7 +45,7 @@ export function RunOneNode({ nodeId }: { nodeId: string }) {
         <Button
           variant="default"
           leftSection={<Play size={14} />}
-          disabled={broken.size > 0 || trial.isUnderWay}
+          disabled={broken.size > 0 || trial.isBusy}
           loading={trial.isStarting}
           onClick={() => void run()}
         >
