@@ -37,6 +37,6 @@ export const DEBUGGING_ENDPOINTS = {
   'PUT /orgs/:org/executions/:execution/pins': {
     access: 'editor',
     summary:
-      "Pin the outputs of an execution's nodes, instead of all that I have pinned in its workflow; see `pinned` and `replaces` of its debug data",
+      "Pin the outputs of an execution's nodes that have ended, instead of all that I have pinned in its workflow; see `pinned` and `replaces` of its debug data",
   },
 } as const satisfies Endpoints;

@@ -65,6 +65,8 @@ export interface EditorState {
   readonly pins: { readonly [nodeId: string]: JsonObject };
   /** A secret that was pasted with a node and isn't stored yet; null: none. */
   readonly offeredCredential: NodeCredential | null;
+  /** The trigger that another is being chosen for in the palette; null: none. */
+  readonly replacedTrigger: string | null;
   readonly isReadOnly: boolean;
   /** Incremented on every change of the flow, including undo and redo; drafts are saved based on it. */
   readonly changeCount: number;
@@ -111,6 +113,8 @@ export interface EditorState {
   readonly replaceFlow: (flow: Flow) => void;
   /** The flow in the format it is saved in. */
   readonly toFlow: () => Flow;
+  /** Opens the palette for another trigger in the place of this one; null closes it. */
+  readonly askForTrigger: (id: string | null) => void;
   readonly offerCredential: (offer: NodeCredential | null) => void;
   readonly showProblems: (problems: readonly FlowProblem[], handles: EditorState['handles']) => void;
   readonly showRuns: (runs: EditorState['runs']) => void;

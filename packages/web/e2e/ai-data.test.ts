@@ -57,8 +57,20 @@ test('collections and conversations are looked at, searched and deleted', async 
   const opened = await world.openAs('editor', 'ai-data');
   const { page, person } = opened;
   await page.getByRole('heading', { name: 'No collections yet' }).waitFor();
+  // What there could be comes from templates.
+  for (const [tab, template] of [
+    ['Collections', /documents/i],
+    ['Conversations', /support/i],
+  ] as const) {
+    await page.getByRole('tab', { name: tab }).click();
+    await page.getByRole('link', { name: 'Show templates' }).click();
+    await page.getByRole('article').filter({ hasText: template }).first().waitFor();
+    await page.goBack();
+  }
+  await page.getByRole('tab', { name: 'Collections' }).waitFor();
   await fill(person);
   await page.reload();
+  await page.getByRole('tab', { name: 'Collections' }).click();
 
   await page.getByRole('cell', { name: 'None: too small to need one' }).waitFor();
   await page.getByRole('button', { name: 'Show texts of product guides' }).click();

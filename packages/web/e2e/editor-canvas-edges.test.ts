@@ -4,6 +4,7 @@ import type { Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type BrowserService, expectNoComplaints, openBrowserService } from './support/browser-service.ts';
 import {
+  boxOf,
   canvasNode,
   draftOf,
   dragTo,
@@ -297,5 +298,36 @@ test('broken JSON is refused without its position while the service is unreachab
   );
   await page.context().setOffline(true);
   await page.keyboard.press('Control+v');
-  await page.getByText('This JSON has an error, so nothing was pasted.').waitFor();
+  const said = page.getByText('This JSON has an error, so nothing was pasted.');
+  await said.waitFor();
+
+  // All of a stack of messages makes way for what gets the focus.
+  await page.keyboard.press('Control+v');
+  await page.keyboard.press('Control+v');
+  await eventually(() => said.count()).toBe(3);
+  const stack = page.locator('.mantine-Notifications-root').filter({ has: said });
+  const { x, y, height } = await boxOf(stack);
+  expect(height).toBeGreaterThan(88);
+  // At its end away from the border of the page.
+  await page.evaluate(
+    ([left, top]) => {
+      const field = document.createElement('input');
+      field.style.cssText = `position: fixed; left: ${left}px; top: ${top}px; height: 20px`;
+      document.body.append(field);
+      field.focus();
+    },
+    [x + 20, y > 300 ? y + 10 : y + height - 30] as const,
+  );
+  await eventually(() =>
+    page.evaluate(() => {
+      const field = document.activeElement?.getBoundingClientRect();
+      const stacks = [...document.querySelectorAll('.mantine-Notifications-root')];
+      return stacks.some((each) => {
+        const box = each.getBoundingClientRect();
+        const { left, right, top, bottom } = field ?? box;
+        return left < box.right && box.left < right && top < box.bottom && box.top < bottom;
+      });
+    }),
+  ).toBe(false);
+  expect(await said.count()).toBe(3);
 });

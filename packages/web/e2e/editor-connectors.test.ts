@@ -29,7 +29,7 @@ test('an operation is found in the palette, and added with its form', async () =
   expectNoComplaints(opened);
 });
 
-test('a flow that has one shows its title in the language of the reader', async () => {
+test('a flow that has one shows its title in the language of the reader, and is started by a service instead', async () => {
   const flow = {
     nodes: [
       START,
@@ -37,9 +37,34 @@ test('a flow that has one shows its title in the language of the reader', async 
     ],
     edges: [{ id: 'a', source: 'start', target: 'tell' }],
   };
-  const { page } = await openFlow(world, flow, { language: 'ja' });
+  const opened = await openFlow(world, flow, { language: 'ja' });
+  const { page } = opened;
   await page.getByText('Slack: メッセージを送信').first().waitFor();
   expect(await canvasNode(page, 'tell').textContent()).toContain('Slack: メッセージを送信');
+
+  const started = async () => {
+    const { nodes, edges } = await draftOf(opened);
+    return [nodes[0]?.id, nodes[0]?.type, edges];
+  };
+  await canvasNode(page, 'start').click({ button: 'right' });
+  await page.getByRole('menuitem', { name: 'サービスで開始…' }).click();
+  await page.getByRole('group', { name: 'Gmail', exact: true }).waitFor();
+  const offered = await page
+    .locator('.flow-palette [data-type]')
+    .evaluateAll((options) => options.map((option) => option.getAttribute('data-type') ?? ''));
+  expect(offered.filter((type) => !type.startsWith('trigger.') || type === 'trigger.manual')).toEqual([]);
+  await chooseNode(page, 'gmail new message');
+  await eventually(started).toEqual(['start', 'trigger.gmail.new_message', flow.edges]);
+
+  // From its panel, which is open now; wide, it makes room.
+  const panel = page.locator('.editor-side');
+  await panel.getByRole('button', { name: '開始方法を変更' }).waitFor();
+  await page.keyboard.press('F2');
+  await panel.getByRole('button', { name: '開始方法を変更' }).click();
+  await page.getByRole('menuitem', { name: 'サービスで開始…' }).click();
+  await page.locator('.flow-palette [data-type="trigger.stripe.new_payment"]').click();
+  await eventually(started).toEqual(['start', 'trigger.stripe.new_payment', flow.edges]);
+  expectNoComplaints(opened);
 });
 
 test('a trigger of a service is found by searching, shows its polling, and is none of the usual starts', async () => {

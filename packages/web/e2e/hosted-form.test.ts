@@ -1,13 +1,15 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { createPerson } from '@millrace/testing/admin';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
-import { expectAccessible } from './support/accessible.ts';
+import { expectAccessible, findOverflow } from './support/accessible.ts';
 import { type BrowserService, expectNoComplaints, openBrowserService } from './support/browser-service.ts';
 import { editorOf } from './support/editor.ts';
+import { askVisitor } from './support/visitor-approval.ts';
 
 let world: BrowserService;
 beforeAll(async () => {
-  world = await openBrowserService();
+  world = await openBrowserService({ config: { allowHosts: ['127.0.0.1'] } });
 });
 afterAll(() => world.stop());
 
@@ -177,5 +179,37 @@ test('an empty workflow can start by a form', async () => {
   const panel = editor.panel.getByRole('region', { name: 'Form' });
   await panel.getByText('Save the workflow first').waitFor();
   await expectAccessible(page);
+  expectNoComplaints(opened);
+});
+
+test('somebody without an account decides on a phone, in Japanese, in the dark', async () => {
+  const person = await createPerson(world.service, 'editor');
+  const link = await askVisitor(person, world.url);
+  const look = { language: 'ja', scheme: 'dark', width: 390, height: 844 } as const;
+  const opened = await world.openPage(look);
+  const { page } = opened;
+  const expectUsable = async () => {
+    expect(await findOverflow(page)).toEqual([]);
+    await expectAccessible(page);
+  };
+  await page.goto(`${link}?choice=approve`);
+  await page.locator('html[lang="ja"]').waitFor();
+  await page.getByRole('heading', { name: /^Refund order 17/ }).waitFor();
+  // What the link chose is only ready to be pressed.
+  expect(await page.locator('button:focus').textContent()).toBe('承認');
+  await expectUsable();
+  // Browsers can't require one of several checkboxes; the service does.
+  await page.getByRole('button', { name: '承認' }).click();
+  await page.locator('.fault').waitFor();
+  await expectUsable();
+  await page.getByRole('checkbox', { name: '配送の遅れ' }).check();
+  await page.getByRole('textbox', { name: /^コメント/ }).fill('すみませんでした。');
+  await page.getByRole('button', { name: '承認' }).click();
+  await page.locator('form').waitFor({ state: 'detached' });
+  await expectUsable();
+  const { data } = await person.call('GET /orgs/:org/approvals', {
+    params: { org: person.organisationId },
+  });
+  expect(data.items).toEqual([]);
   expectNoComplaints(opened);
 });

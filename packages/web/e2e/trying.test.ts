@@ -91,14 +91,11 @@ test('runs to a node, watches what others start, and runs again from the node th
     nodes: [...CHAIN.nodes, end],
     edges: [...CHAIN.edges, { source: 'second', target: 'end' }],
   } as Flow);
-  const fromNode = async (node: string, item: string) => {
-    await editor.node(node).click();
-    await editor.panel.getByRole('button', { name: 'Run this node' }).click();
-    await page.getByRole('menuitem', { name: item }).click();
-    await editor.panel.getByRole('button', { name: 'Close panel' }).click();
-  };
   const shown = editor.bottom.getByRole('link', { name: /^Execution \d+$/ });
-  await fromNode('second', 'Run to here');
+  await editor.node('second').click();
+  await editor.panel.getByRole('button', { name: 'Run this node' }).click();
+  await page.getByRole('menuitem', { name: 'Run to here' }).click();
+  await editor.panel.getByRole('button', { name: 'Close panel' }).click();
   await editor.bottom.getByText('Completed').waitFor();
   expect(
     await editor
@@ -116,8 +113,12 @@ test('runs to a node, watches what others start, and runs again from the node th
   await editor.node('end').getByText('Failed').waitFor();
   await editor.bottom.getByRole('button', { name: 'Stop' }).click();
 
-  await fromNode('end', 'Rerun from here');
+  // The menus of the list have the same.
+  await editor.canvas.getByRole('button', { name: 'Show as a list' }).click();
+  await page.getByRole('button', { name: 'Actions for The end' }).click();
+  await page.getByRole('menuitem', { name: 'Rerun from here' }).click();
   await expect.poll(() => shown.textContent()).not.toBe(`Execution ${data.execution_id}`);
+  await editor.canvas.getByRole('button', { name: 'Show as a canvas' }).click();
   await editor.node('end').getByText('Failed').waitFor();
 
   // From the failed execution to its fix: with its data, and on from where it failed.
@@ -177,7 +178,7 @@ test('after the page was closed, templates still know the last outputs', async (
 });
 
 test('a run starts with the input that is shown, wherever it came from', async () => {
-  const { opened, editor, person } = await openChain({
+  const { opened, page, editor, person } = await openChain({
     ...CHAIN,
     settings: { input_schema: { type: 'object', properties: { order: { type: 'integer' } } } },
   } as Flow);
@@ -202,6 +203,23 @@ test('a run starts with the input that is shown, wherever it came from', async (
   await order.fill('42');
   await run.click();
   await expect.poll(inputs).toEqual([{ order: 42 }, { order: 41 }]);
+
+  // From a node's own menu, its line being clicked before the outputs that it passes on have loaded.
+  await editor.bottom.getByText('Completed').waitFor();
+  await editor.bottom.getByRole('button', { name: 'Clear' }).click();
+  const { promise: isHeld, resolve: letThrough } = Promise.withResolvers<void>();
+  await page.route('**/nodes/first', async (route) => {
+    await isHeld;
+    await route.continue();
+  });
+  await editor.node('second').click({ button: 'right' });
+  await page.getByRole('menuitem', { name: 'Run only this node' }).click();
+  letThrough();
+  await editor.bottom.getByText('Completed').waitFor();
+  await editor.bottom.getByText('"as it was saved"').first().waitFor();
+  await editor.node('start').click({ button: 'right' });
+  await page.getByRole('menuitem', { name: 'Open' }).waitFor();
+  expect(await page.getByRole('menuitem', { name: /^(Run|Rerun) / }).count()).toBe(0);
   expectNoComplaints(opened);
 });
 
@@ -300,6 +318,17 @@ test('a cancelled run shows its results on the canvas, and can be run again', as
   await editor.bar.getByRole('button', { name: 'Run', exact: true }).click();
   const run = editor.bottom.getByRole('button', { name: 'Run', exact: true });
   await editor.node('wait').getByText('Waiting').waitFor();
+  // While it waits, its data can be worked with: it keeps nothing from being run.
+  await editor.bottom.getByRole('link', { name: /^Execution \d+/ }).click();
+  await page.getByRole('button', { name: 'Open in the editor with this data' }).click();
+  await page
+    .getByRole('region', { name: /^Data of execution/ })
+    .getByText('1 output pinned')
+    .waitFor();
+  await editor.node('first').getByText('Pinned output').waitFor();
+  await editor.node('wait').getByText('Waiting').waitFor();
+  await editor.bottom.getByRole('tab', { name: 'Run', exact: true }).click();
+  await expect.poll(() => run.isEnabled()).toBe(true);
   await editor.bottom.getByRole('button', { name: 'Cancel' }).click();
   await editor.node('first').getByText('Succeeded').waitFor();
   await editor.node('wait').getByText('Cancelled').waitFor();

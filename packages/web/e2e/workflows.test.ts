@@ -292,6 +292,13 @@ describe('the list of workflows', () => {
     await dialog.getByRole('button', { name: 'Create' }).click();
     await page.getByRole('heading', { name: 'This folder is empty' }).waitFor();
     await page.waitForURL(/folder=\d+/);
+    await page.getByRole('button', { name: 'Create a workflow here' }).click();
+    const made = page.getByRole('dialog', { name: 'New workflow' });
+    await made.getByRole('textbox', { name: 'Name' }).fill('Refunds');
+    await made.getByRole('button', { name: 'Create' }).click();
+    await page.waitForURL(/workflows\/\d+$/);
+    await page.goBack();
+    await page.getByRole('link', { name: 'Refunds' }).waitFor();
 
     await open('All workflows');
     await page.getByRole('checkbox', { name: 'Select Invoices' }).check();
@@ -319,15 +326,15 @@ describe('the list of workflows', () => {
     await page.getByRole('option', { name: 'Name' }).click();
     await page.waitForURL(/sort=name/);
     const names = () => page.getByRole('row').locator('a[title]').allTextContents();
-    await expect.poll(names).toEqual(['Invoices', 'Payments', 'Reports']);
+    await expect.poll(names).toEqual(['Invoices', 'Payments', 'Refunds', 'Reports']);
     await page.getByRole('checkbox', { name: 'Select Reports' }).check();
-    await bar.getByRole('button', { name: 'Select all 3 shown' }).click();
+    await bar.getByRole('button', { name: 'Select all 4 shown' }).click();
     await bar.getByRole('button', { name: 'Archive' }).click();
     await page
-      .getByRole('dialog', { name: 'Archive 3 workflows?' })
+      .getByRole('dialog', { name: 'Archive 4 workflows?' })
       .getByRole('button', { name: 'Archive' })
       .click();
-    await page.getByText('3 workflows archived.').waitFor();
+    await page.getByText('4 workflows archived.').waitFor();
     await page.getByRole('heading', { name: 'No workflows yet' }).waitFor();
     // Beside the list, where there is room.
     await page.setViewportSize({ width: 1500, height: 800 });

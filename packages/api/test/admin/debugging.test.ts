@@ -136,6 +136,25 @@ describe('pinning the outputs of an execution', () => {
     expect(Object.keys(await pinsOf(workflow))).toHaveLength(100);
   });
 
+  test('while it waits, what has ended so far is pinned', async () => {
+    const wait = {
+      id: 'check',
+      type: 'core.delay',
+      data: { config: { duration: { amount: 1, unit: 'days' } } },
+    };
+    const workflow = await createWorkflow(ada, flowWith(wait));
+    const started = await ada.call('POST /orgs/:org/workflows/:id/run', {
+      params: pathTo(ada, workflow),
+      body: {},
+    });
+    const id = started.data.execution_id;
+    await expect.poll(async () => (await debugOf(id)).status).toBe('waiting_async');
+    const { pinned, rerun } = await debugOf(id);
+    expect([pinned.toSorted(), rerun]).toEqual([['list', 'loop', 'side'], null]);
+    expect((await ada.call(PIN, of(id))).status).toBe(204);
+    expect(Object.keys(await pinsOf(workflow)).toSorted()).toEqual(['list', 'loop', 'side']);
+  });
+
   test('403 for viewers, 404 for other organisations and executions that have been deleted', async () => {
     const { id } = await failedOnce();
     const viewer = await createPerson(service, 'viewer', { organisationId: ada.organisationId });

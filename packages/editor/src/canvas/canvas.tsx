@@ -8,6 +8,7 @@ import { Skeleton, useComputedColorScheme } from '@mantine/core';
 import { useElementSize, useMediaQuery, useMergedRef } from '@mantine/hooks';
 import type { CanvasEdge, CanvasNode, DiffMark } from '@millrace/editor-model/display.ts';
 import type { NodePreset } from '@millrace/editor-model/editor-state.ts';
+import { rememberType } from '@millrace/editor-model/recent-types.ts';
 import { useEditor, useEditorStore } from '@millrace/editor-model/store.ts';
 import { useInitialLayout } from '@millrace/editor-model/use-initial-layout.ts';
 import { fillingSkeleton, lazyPart } from '@millrace/ui/components/lazy-part.tsx';
@@ -94,8 +95,10 @@ function CanvasInside({ marks = NO_MARKS, onOpenNode, onWidenNode, focus = null 
   const [hasMap, setHasMap] = useState(true);
   const [isSelecting, setSelecting] = useState(false);
   const [request, setRequest] = useState<PaletteRequest | null>(null);
+  const replaced = useEditor((state) => state.replacedTrigger);
   const [search, setSearch] = useState('');
-  if (request === null && search !== '') setSearch('');
+  const isPaletteOpen = request !== null || replaced !== null;
+  if (!isPaletteOpen && search !== '') setSearch('');
   const [menu, setMenu] = useState<MenuRequest | null>(null);
   const [joining, setJoining] = useState<Joining | null>(null);
   const flow = useReactFlow<CanvasNode, CanvasEdge>();
@@ -107,6 +110,16 @@ function CanvasInside({ marks = NO_MARKS, onOpenNode, onWidenNode, focus = null 
     [store, flow, t],
   );
   const openNode = useCallback((nodeId: string | null) => onOpenNode?.(nodeId), [onOpenNode]);
+  const closePalette = () => {
+    setRequest(null);
+    store.getState().askForTrigger(null);
+  };
+  const replace = (id: string, type: string) => {
+    closePalette();
+    store.getState().replaceTrigger(id, type);
+    rememberType(type);
+    onOpenNode?.(id, { isNew: true });
+  };
   const choose = (type: string, place: PaletteRequest, preset?: NodePreset) => {
     setRequest(null);
     onOpenNode?.(actions.add(type, place, preset), { isNew: true });
@@ -190,14 +203,17 @@ function CanvasInside({ marks = NO_MARKS, onOpenNode, onWidenNode, focus = null 
           )}
         </DropTarget>
       </EdgeActions>
-      {request !== null && (
+      {isPaletteOpen && (
         <Palette
-          request={request}
+          request={request ?? {}}
+          replaced={replaced}
           search={search}
           onSearch={setSearch}
-          onClose={() => setRequest(null)}
-          onChoose={(type) => choose(type, request)}
-          onChooseService={(type, search) => void chooseService(type, request, search).catch(notifyFailure)}
+          onClose={closePalette}
+          onChoose={(type) => (replaced === null ? choose(type, request ?? {}) : replace(replaced, type))}
+          onChooseService={(type, search) =>
+            void chooseService(type, request ?? {}, search).catch(notifyFailure)
+          }
         />
       )}
       {menu !== null && (

@@ -18,11 +18,14 @@ import {
   Plus,
   Replace,
   Scissors,
+  Search,
   Spline,
   Trash2,
 } from 'lucide-react';
+import { useContext } from 'react';
 import { useTranslation } from 'react-i18next';
 import { copySelection } from './clipboard.ts';
+import { RunLines } from './run-lines.ts';
 
 /** Pixels per move from the menu. */
 const STEP = 40;
@@ -127,6 +130,7 @@ export function NodeMenuItems({
   const { t } = useTranslation();
   const store = useEditorStore();
   const isReadOnly = useEditor((state) => state.isReadOnly);
+  const Runs = useContext(RunLines);
   const move = (x: number, y: number) => {
     const state = store.getState();
     const at = positionOf(node, state.placed);
@@ -139,6 +143,7 @@ export function NodeMenuItems({
         <>
           <MenuLine icon={Plus} label={t('editor.addAfter')} keys="/" onClick={afterMenu(onAddAfter)} />
           <MenuLine icon={Spline} label={t('editor.connectTo')} onClick={afterMenu(onConnect)} />
+          {Runs !== null && <Runs nodeId={node.id} />}
         </>
       )}
       <Menu.Divider />
@@ -171,7 +176,7 @@ export function NodeMenuItems({
   );
 }
 
-/** Puts another trigger in the place of this one. */
+/** Puts another trigger in the place of this one; those of services are found in the palette. */
 export function TriggerLines({ node }: { node: FlowNode }) {
   const { t } = useTranslation();
   const store = useEditorStore();
@@ -180,14 +185,23 @@ export function TriggerLines({ node }: { node: FlowNode }) {
   const others = [...nodeTypes.values()].filter(
     ({ group, type }) => group === 'trigger' && type !== node.type,
   );
-  return others.map(({ type, title }) => (
-    <MenuLine
-      key={type}
-      icon={Replace}
-      label={t('editor.startInstead', { title })}
-      onClick={() => store.getState().replaceTrigger(node.id, type)}
-    />
-  ));
+  return (
+    <>
+      {others.map(({ type, title }) => (
+        <MenuLine
+          key={type}
+          icon={Replace}
+          label={t('editor.startInstead', { title })}
+          onClick={() => store.getState().replaceTrigger(node.id, type)}
+        />
+      ))}
+      <MenuLine
+        icon={Search}
+        label={t('editor.startWithService')}
+        onClick={afterMenu(() => store.getState().askForTrigger(node.id))}
+      />
+    </>
+  );
 }
 
 /** Moves the node into a loop, or out of its current one. */

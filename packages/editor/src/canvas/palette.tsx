@@ -39,6 +39,7 @@ type GroupName = (typeof GROUPS)[number];
 /** Node types to choose from: by search, arrow keys and Enter, or by dragging. */
 export function Palette({
   request,
+  replaced,
   search,
   onSearch: setSearch,
   onChoose: onChooseType,
@@ -46,6 +47,8 @@ export function Palette({
   onClose,
 }: {
   request: PaletteRequest;
+  /** The trigger that another is chosen for; null: a node is added. */
+  replaced: string | null;
   search: string;
   onSearch: (search: string) => void;
   onChoose: (type: string) => void;
@@ -56,6 +59,9 @@ export function Palette({
   const { t } = useTranslation();
   const listId = useId();
   const nodeTypes = useEditor((state) => state.nodeTypes);
+  const former = useEditor(({ nodes }) =>
+    replaced === null ? null : (nodes.find(({ id }) => id === replaced)?.type ?? ''),
+  );
   const hasTrigger = useEditor(({ nodes }) =>
     nodes.some(({ type }) => nodeTypes.get(type)?.kind === 'trigger'),
   );
@@ -64,11 +70,12 @@ export function Palette({
   const [recent] = useState(recentTypes);
   const list = useRef<HTMLDivElement>(null);
   const frame = useClickOutside(onClose);
+  const isReplacing = replaced !== null;
   // Triggers have no incoming edges.
   const isJoined = request.place !== undefined && !('at' in request.place && !('after' in request.place));
   const { groups, isFallback } = useMemo(
-    () => listTypes(nodeTypes, search, { isJoined, hasTrigger }, recent),
-    [nodeTypes, search, isJoined, hasTrigger, recent],
+    () => listTypes(nodeTypes, search, { isJoined, hasTrigger, former }, recent),
+    [nodeTypes, search, isJoined, hasTrigger, former, recent],
   );
   const found = groups.flatMap(({ types }) => types);
   const active = found[Math.min(at, found.length - 1)];
@@ -95,8 +102,9 @@ export function Palette({
       onClose();
     }
   };
-  const title =
-    request.place === undefined || 'at' in request.place
+  const title = isReplacing
+    ? t('editor.changeTrigger')
+    : request.place === undefined || 'at' in request.place
       ? t('editor.addNode')
       : 'onEdge' in request.place
         ? t('editor.insertHere')
@@ -143,6 +151,7 @@ export function Palette({
                   type={type}
                   isActive={type === active}
                   onPoint={() => setAt(found.indexOf(type))}
+                  isDraggable={!isReplacing}
                   onChoose={() => onChoose(type.type)}
                   onDragged={onClose}
                 />
@@ -167,7 +176,7 @@ export function Palette({
         <Kbd size="xs">↑</Kbd>
         <Kbd size="xs">↓</Kbd>
         <Kbd size="xs">Enter</Kbd>
-        <Hint>{t('editor.paletteHint')}</Hint>
+        {!isReplacing && <Hint>{t('editor.paletteHint')}</Hint>}
       </Group>
     </Paper>
   );
@@ -181,6 +190,7 @@ function PaletteItem({
   id,
   type,
   isActive,
+  isDraggable,
   onPoint,
   onChoose,
   onDragged,
@@ -188,6 +198,7 @@ function PaletteItem({
   id: string;
   type: NodeType;
   isActive: boolean;
+  isDraggable: boolean;
   onPoint: () => void;
   onChoose: () => void;
   onDragged: () => void;
@@ -201,7 +212,7 @@ function PaletteItem({
       aria-selected={isActive}
       data-type={type.type}
       className={`flow-palette-item ${isActive ? 'is-active' : ''}`}
-      draggable
+      draggable={isDraggable}
       onDragStart={(event) => {
         event.dataTransfer.setData(DRAGGED_TYPE, type.type);
         event.dataTransfer.effectAllowed = 'copy';
@@ -227,20 +238,31 @@ function PaletteItem({
 /** Calls whatever has no node of its own. */
 const FALLBACK = 'http.request';
 
-/** Types to offer; if none fits the search, the one that can call anything. */
+/**
+ * Types to offer; if none fits the search, the one that can call anything.
+ * @param former type of the trigger to be replaced, for which only other triggers are offered; null: none
+ */
 function listTypes(
   nodeTypes: ReadonlyMap<string, KnownType>,
   search: string,
-  { isJoined, hasTrigger }: { readonly isJoined: boolean; readonly hasTrigger: boolean },
+  {
+    isJoined,
+    hasTrigger,
+    former,
+  }: { readonly isJoined: boolean; readonly hasTrigger: boolean; readonly former: string | null },
   recent: readonly string[],
 ): { readonly groups: readonly FoundGroup[]; readonly isFallback: boolean } {
+  const isReplacing = former !== null;
   const all = [...nodeTypes.values()]
     .filter(isWhole)
-    .filter(({ kind, is_replaced: isReplaced }) => isReplaced !== true && !(isJoined && kind === 'trigger'));
+    .filter(({ is_replaced: isReplaced }) => isReplaced !== true)
+    .filter(({ kind, type }) =>
+      isReplacing ? kind === 'trigger' && type !== former : kind !== 'trigger' || !isJoined,
+    );
   // Who has a trigger rather looks for what comes after it.
   const groups = findTypes(all, search, { putsTriggersLast: hasTrigger });
   const other = nodeTypes.get(FALLBACK);
-  if (groups.length === 0 && isWhole(other))
+  if (groups.length === 0 && isWhole(other) && !isReplacing)
     return { groups: [{ group: other.group, types: [other] }], isFallback: true };
   // While searching, the best match comes first whatever its group.
   if (search.trim() !== '') return { groups, isFallback: false };

@@ -5,7 +5,7 @@ import { useEditorState } from '@millrace/editor-model/store.ts';
 import type { JsonObject } from '@millrace/engine';
 import { useOrg, useWorkflowId } from '@millrace/ui/api/me.ts';
 import { endpointQuery } from '@millrace/ui/api/query.ts';
-import { useQueries, useQuery } from '@tanstack/react-query';
+import { useQueries, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useMemo } from 'react';
 
 /** Larger outputs take too long to load for what they add about the shape. */
@@ -24,16 +24,38 @@ function useLastExecutionQuery(): {
 } {
   const org = useOrg();
   const id = useWorkflowId();
-  const inputs = useQuery({
-    ...endpointQuery('GET /orgs/:org/workflows/:id/inputs', { params: { org, id: id ?? 0 } }),
-    enabled: id !== null,
-  });
+  const inputs = useQuery({ ...inputsQuery(org, id ?? 0), enabled: id !== null });
   const last = inputs.data?.executions[0]?.execution_id;
-  const detail = useQuery({
-    ...endpointQuery('GET /orgs/:org/executions/:execution', { params: { org, execution: last ?? 0 } }),
-    enabled: last !== undefined,
-  });
+  const detail = useQuery({ ...detailQuery(org, last ?? 0), enabled: last !== undefined });
   return { execution: detail.data, isLoading: inputs.isLoading || detail.isLoading };
+}
+
+function inputsQuery(org: number, workflowId: number) {
+  return endpointQuery('GET /orgs/:org/workflows/:id/inputs', { params: { org, id: workflowId } });
+}
+
+function detailQuery(org: number, execution: number) {
+  return endpointQuery('GET /orgs/:org/executions/:execution', { params: { org, execution } });
+}
+
+/** Loads the outputs of these nodes in the workflow's last execution, if they succeeded there and unless they are there already. */
+export function useLoadLastOutputs(): (
+  ids: readonly string[],
+) => Promise<{ readonly [nodeId: string]: JsonObject }> {
+  const org = useOrg();
+  const id = useWorkflowId();
+  const client = useQueryClient();
+  return async (ids) => {
+    if (id === null || ids.length === 0) return {};
+    const [last] = (await client.ensureQueryData(inputsQuery(org, id))).executions;
+    if (last === undefined) return {};
+    const execution = await client.ensureQueryData(detailQuery(org, last.execution_id));
+    const wanted = ids.filter((each) => hasOutput(execution, each));
+    const found = await Promise.all(
+      wanted.map((each) => client.ensureQueryData(outputQuery(org, execution, each))),
+    );
+    return Object.fromEntries(found.map(({ node_id: nodeId, output }) => [nodeId, output]));
+  };
 }
 
 /**

@@ -17,7 +17,7 @@ import { OpenInEditor } from './open-in-editor.tsx';
 
 const RerunDialog = lazyPart(async () => (await import('./rerun-dialog.tsx')).RerunDialog);
 
-/** Actions on an execution: cancel while it runs, rerun once it has ended, compare. */
+/** Actions on an execution: compare, open in the editor, cancel while it runs, rerun once it has ended. */
 export function ExecutionActions({
   detail,
   currentVersion,
@@ -42,9 +42,7 @@ export function ExecutionActions({
       >
         {t('executions.action.compare')}
       </Button>
-      {can('editor') && !isUnderWay(status) && currentVersion !== null && (
-        <OpenInEditor detail={detail} labels={labels} />
-      )}
+      {can('editor') && currentVersion !== null && <OpenInEditor detail={detail} labels={labels} />}
       {can('editor') && isUnderWay(status) && <Cancel id={id} />}
       {can('editor') && !isUnderWay(status) && <Rerun detail={detail} currentVersion={currentVersion} />}
     </>

@@ -18,7 +18,7 @@ const PLACES = [
   'top-left',
 ] as const;
 type NotificationPlace = (typeof PLACES)[number];
-/** Pixels, as Mantine lays notifications out. */
+/** Pixels, as Mantine lays notifications out; the height is that of two lines, for one that isn't there yet. */
 const TOAST = { width: 440, height: 88, margin: 16 } as const;
 /** Points looked at under a notification. */
 const GRID = { columns: 8, rows: 4 } as const;
@@ -30,14 +30,16 @@ const USABLE =
  * The place for a notification that covers nothing in use, and as little as possible of what can be used.
  * @param used what has the focus
  * @param countIn how much in a box can be used
+ * @param heightAt pixels of what would be shown at a place, with what is there already
  */
 export function choosePlace(
   view: { readonly width: number; readonly height: number },
   used: Box | null,
   countIn: (box: Box) => number,
+  heightAt: (place: NotificationPlace) => number,
 ): NotificationPlace {
   const covers = PLACES.map((place) => {
-    const box = boxAt(place, view);
+    const box = boxAt(place, view, heightAt(place));
     return { place, isUsed: used !== null && doOverlap(box, used), count: countIn(box) };
   });
   const [best] = covers.toSorted((a, b) => Number(a.isUsed) - Number(b.isUsed) || a.count - b.count);
@@ -46,30 +48,67 @@ export function choosePlace(
 
 /** Where to show the next notification. */
 export function placeForToast(): NotificationPlace {
-  return choosePlace({ width: innerWidth, height: innerHeight }, focusedBox(), countUsable);
+  return choosePlace(viewBox(), focusedBox(), countUsable, (place) => withStack(place, TOAST.height));
 }
 
 // The focus can go to what is under a notification, which then makes way.
-document.addEventListener('focusin', ({ target }) => {
+document.addEventListener('focusin', () => makeWay());
+
+/** Makes notifications make way, too, that turn out higher than expected, or come to others. @returns ends it */
+export function watchToasts(): () => void {
+  const sizes = new ResizeObserver(() => makeWay());
+  for (const stack of document.querySelectorAll(STACK)) sizes.observe(stack);
+  return () => sizes.disconnect();
+}
+
+/** Moves the notifications of a corner that cover what has the focus to where they don't, if there is such a place. */
+function makeWay(): void {
   const { notifications: shown } = notificationsStore.getState();
   const used = focusedBox();
-  if (shown.length === 0 || used === null || isInToast(target)) return;
-  const view = { width: innerWidth, height: innerHeight };
-  const covering = shown.filter(({ position = PLACES[0] }) => doOverlap(boxAt(position, view), used));
-  if (covering.length === 0) return;
-  const position = placeForToast();
-  for (const notification of covering) notifications.update({ ...notification, position });
-});
+  if (shown.length === 0 || used === null) return;
+  const view = viewBox();
+  for (const place of PLACES) {
+    const height = stackHeight(place);
+    if (height === 0 || !doOverlap(boxAt(place, view, height), used)) continue;
+    const heightAt = (other: NotificationPlace) => (other === place ? height : withStack(other, height));
+    const position = choosePlace(view, used, countUsable, heightAt);
+    if (doOverlap(boxAt(position, view, heightAt(position)), used)) continue;
+    for (const each of shown)
+      if ((each.position ?? PLACES[0]) === place) notifications.update({ ...each, position });
+  }
+}
 
-function boxAt(place: NotificationPlace, view: { readonly width: number; readonly height: number }): Box {
+const STACK = '.mantine-Notifications-root';
+
+/** Pixels of the notifications at a place, as they are shown. */
+function stackHeight(place: NotificationPlace): number {
+  const stack = document.querySelector<HTMLElement>(`${STACK}[data-position="${place}"]`);
+  return stack?.offsetHeight ?? 0;
+}
+
+/** Pixels of the notifications at a place, once these are added. */
+function withStack(place: NotificationPlace, height: number): number {
+  const former = stackHeight(place);
+  return former === 0 ? height : former + TOAST.margin + height;
+}
+
+function viewBox() {
+  return { width: innerWidth, height: innerHeight };
+}
+
+function boxAt(
+  place: NotificationPlace,
+  view: { readonly width: number; readonly height: number },
+  height: number,
+): Box {
   const width = Math.min(TOAST.width, view.width - 2 * TOAST.margin);
   const left = place.endsWith('left')
     ? TOAST.margin
     : place.endsWith('right')
       ? view.width - TOAST.margin - width
       : (view.width - width) / 2;
-  const top = place.startsWith('top') ? TOAST.margin : view.height - TOAST.margin - TOAST.height;
-  return { left, top, right: left + width, bottom: top + TOAST.height };
+  const top = place.startsWith('top') ? TOAST.margin : view.height - TOAST.margin - height;
+  return { left, top, right: left + width, bottom: top + height };
 }
 
 function doOverlap(a: Box, b: Box): boolean {
@@ -99,5 +138,5 @@ function countUsable({ left, top, right, bottom }: Box): number {
 }
 
 function isInToast(target: EventTarget | null): boolean {
-  return target instanceof Element && target.closest('.mantine-Notifications-root') !== null;
+  return target instanceof Element && target.closest(STACK) !== null;
 }

@@ -26,6 +26,8 @@ export function placesOf(
   return {
     ...Object.fromEntries(LISTS.map((name) => [name, name])),
     editor: `workflows/${workflowId}`,
+    'workflow-executions': `workflows/${workflowId}/executions`,
+    'workflow-version': `workflows/${workflowId}?version=1`,
     execution: `executions/${first}`,
     'execution-failed': `executions/${failed}`,
     compare: `executions/compare?a=${first}&b=${second}`,

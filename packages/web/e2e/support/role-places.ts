@@ -184,6 +184,7 @@ function executionPlaces(page: Page, { failedId, waitingId }: RoleWorld): readon
       'viewer',
       page.getByRole('region', { name: 'Waiting' }),
       ['POST /orgs/:org/executions/:execution/cancel', button('Cancel')],
+      ['PUT /orgs/:org/executions/:execution/pins', page.getByText('Open in the editor with this data')],
       ['POST /orgs/:org/approvals/:approval/decision', button('Approve')],
     ),
     place('approvals', 'viewer', page.getByText('Refund it?'), [

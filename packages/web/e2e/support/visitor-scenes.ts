@@ -1,5 +1,6 @@
 import type { TestPerson } from '@millrace/testing/admin';
 import type { Page } from 'playwright-core';
+import { askVisitor } from './visitor-approval.ts';
 
 /** A page that people outside the organisation see. */
 export interface VisitorScene {
@@ -31,11 +32,9 @@ const CHAT = {
     'You asked: **{{trigger.data.message}}**\n\n### Orders\n\n1. `Mill Lane 1`, open from 9 to 5\n2. https://example.com/orders/status?order=1234567890&language=ja\n\n| 商品 | Price |\n|---|--:|\n| ライ麦パン | 4.20 |\n| Wholemeal flour, 25 kg | 31.00 |\n\n> Fresh every morning.\n\n```\ncurl https://example.com/orders\n```',
 };
 
-/** Makes a form and a chat. @returns their pages */
-export async function makeVisitorScenes(
-  { call, organisationId: org }: TestPerson,
-  url: string,
-): Promise<readonly VisitorScene[]> {
+/** Makes a form, a chat and approvals. @returns their pages */
+export async function makeVisitorScenes(person: TestPerson, url: string): Promise<readonly VisitorScene[]> {
+  const { call, organisationId: org } = person;
   const make = async (name: string, type: string, config: object): Promise<number> => {
     const flow = { nodes: [{ id: 'start', type, position: { x: 0, y: 0 }, data: { config } }], edges: [] };
     const { data, status, text } = await call('POST /orgs/:org/workflows', {
@@ -52,20 +51,31 @@ export async function makeVisitorScenes(
   // Tests reach the service by another address than its public one.
   const here = (address: string) => url + new URL(address).pathname;
   const [formUrl, chatUrl] = [here(form.data.url), here(chat.data.url)];
+  const [approvalUrl, decidedUrl] = [await askVisitor(person, url), await askVisitor(person, url)];
   const heading = (page: Page) => page.getByRole('heading').first().waitFor();
   return [
     { name: 'hosted-form', url: formUrl, open: heading },
     {
       name: 'hosted-form-refused',
       url: formUrl,
-      async open(page) {
-        // Browsers would ask for what is missing before they send anything.
-        await page.locator('form').evaluate((each) => each.setAttribute('novalidate', ''));
-        await page.locator('button[type=submit], form button').last().click();
-        await page.locator('.fault').first().waitFor();
-      },
+      open: sendUnfinished,
     },
     { name: 'hosted-form-gone', url: `${formUrl}x`, open: heading },
+    { name: 'hosted-approval', url: `${approvalUrl}?choice=approve`, open: heading },
+    { name: 'hosted-approval-refused', url: approvalUrl, open: sendUnfinished },
+    { name: 'hosted-approval-gone', url: `${approvalUrl.slice(0, -3)}AAA`, open: heading },
+    {
+      name: 'hosted-approval-decided',
+      url: decidedUrl,
+      async open(page) {
+        const reason = page.getByRole('checkbox', { name: 'Broken' });
+        // It was decided with another look.
+        if ((await reason.count()) === 0) return;
+        await reason.check();
+        await page.locator('form button').first().click();
+        await page.locator('form').waitFor({ state: 'detached' });
+      },
+    },
     { name: 'hosted-chat', url: chatUrl, open: heading },
     {
       name: 'hosted-chat-answered',
@@ -76,4 +86,11 @@ export async function makeVisitorScenes(
       },
     },
   ];
+}
+
+/** Sends a form that lacks something, which browsers would ask for before they send anything. */
+async function sendUnfinished(page: Page): Promise<void> {
+  await page.locator('form').evaluate((each) => each.setAttribute('novalidate', ''));
+  await page.locator('button[type=submit], form button').last().click();
+  await page.locator('.fault').first().waitFor();
 }

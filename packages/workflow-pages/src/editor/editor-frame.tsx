@@ -3,14 +3,16 @@ import './editor.css';
 import { ActionIcon, Box, Group, Tabs } from '@mantine/core';
 import { type HotkeyItem, useDocumentTitle, useHotkeys, useMediaQuery } from '@mantine/hooks';
 import type { WorkflowDetail } from '@millrace/admin-api';
+import { RunLines } from '@millrace/editor/canvas/run-lines.ts';
 import { SaveFlow } from '@millrace/editor/form/save-flow.ts';
 import { type EditorStore, useEditor, useEditorState, useEditorStore } from '@millrace/editor-model/store.ts';
 import { ApiProblem } from '@millrace/ui/api/client.ts';
 import { useRole } from '@millrace/ui/api/me.ts';
 import { fillingSkeleton, lazyPart } from '@millrace/ui/components/lazy-part.tsx';
+import { loadInReserve } from '@millrace/ui/components/load-in-reserve.ts';
 import { notifyFailure, notifyWarning } from '@millrace/ui/components/notify.ts';
 import { ChevronDown, ChevronUp, Copy, Trash2 } from 'lucide-react';
-import { useCallback, useMemo, useState } from 'react';
+import { useCallback, useEffect, useMemo, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useStore } from 'zustand';
 import { DraftFailure } from './draft/draft-failure.tsx';
@@ -36,7 +38,9 @@ const NodePanel = lazyPart(
   async () => (await import('@millrace/editor/node-panel/node-panel.tsx')).NodePanel,
   fillingSkeleton,
 );
-const NodeRunMenu = lazyPart(async () => (await import('./trying/node-run-menu.tsx')).NodeRunMenu);
+const loadNodeRuns = () => import('./trying/node-run-menu.tsx');
+const NodeRunMenu = lazyPart(async () => (await loadNodeRuns()).NodeRunMenu);
+const NodeRunLines = lazyPart(async () => (await loadNodeRuns()).NodeRunLines);
 const ProblemList = lazyPart(async () => (await import('./problem-list.tsx')).ProblemList, fillingSkeleton);
 const EditorExtras = lazyPart(async () => (await import('./editor-extras.tsx')).EditorExtras);
 const RunPanel = lazyPart(async () => (await import('./trying/run-panel.tsx')).RunPanel, fillingSkeleton);
@@ -153,6 +157,8 @@ export function EditorFrame({
     setTab('run');
     void runForm.start();
   };
+  // A menu of a node has all its lines when it opens.
+  useEffect(() => (isReadOnly ? undefined : loadInReserve(loadNodeRuns)), [isReadOnly]);
   const showSettings = () => openTab('settings');
   const [isWide, setIsWide] = useState(false);
   const widen = useCallback(() => setIsWide((was) => !was), []);
@@ -162,6 +168,8 @@ export function EditorFrame({
     hotkeys.push(['F1', () => setSide((open) => withHelp(open, store))]);
   }
   useHotkeys(hotkeys, [], true);
+  // The palette, which is on the canvas, needs its room.
+  const isReplacing = useEditor((state) => state.replacedTrigger !== null);
   const sideContent = (
     <SideContent side={side} isWide={isWide} onWiden={widen} onClose={() => setSide(null)} />
   );
@@ -181,9 +189,15 @@ export function EditorFrame({
             <>
               <div className="editor-middle">
                 <div className="editor-canvas">
-                  <Canvas onOpenNode={onOpenNode} onWidenNode={widen} focus={focus} />
+                  <RunLines value={NodeRunLines}>
+                    <Canvas onOpenNode={onOpenNode} onWidenNode={widen} focus={focus} />
+                  </RunLines>
                 </div>
-                <SideFrame isOpen={isThere} isWide={isWide} onClose={() => setSide(null)}>
+                <SideFrame
+                  isOpen={isThere && !(isNarrow && isReplacing)}
+                  isWide={isWide && !isReplacing}
+                  onClose={() => setSide(null)}
+                >
                   {sideContent}
                 </SideFrame>
               </div>

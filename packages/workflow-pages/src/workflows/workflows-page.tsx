@@ -176,7 +176,11 @@ function Nothing({ filters }: { filters: ListSearch }) {
     }
     if (folder !== undefined) {
       return (
-        <EmptyState icon={Folder} title={t('folders.empty')}>
+        <EmptyState
+          icon={Folder}
+          title={t('folders.empty')}
+          action={can('editor') && <CreateHere folder={folder} />}
+        >
           {can('editor') ? t('folders.emptyFolderHint') : t('folders.emptyViewerHint')}
         </EmptyState>
       );
@@ -210,6 +214,20 @@ function Nothing({ filters }: { filters: ListSearch }) {
     >
       {t('workflows.emptyHint')}
     </EmptyState>
+  );
+}
+
+/** A new workflow in the shown folder. */
+function CreateHere({ folder }: { folder: ListSearch['folder'] }) {
+  const { t } = useTranslation();
+  const [isAsking, setIsAsking] = useState(false);
+  return (
+    <>
+      <Button leftSection={<Plus size={14} />} onClick={() => setIsAsking(true)}>
+        {t('folders.createHere')}
+      </Button>
+      {isAsking && <NewWorkflowDialog folder={folder} onClose={() => setIsAsking(false)} />}
+    </>
   );
 }
 

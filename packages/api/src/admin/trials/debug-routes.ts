@@ -5,7 +5,7 @@ import { pathId } from '@millrace/http/ids';
 import { typesForFlow } from '@millrace/own-connectors/types';
 import { parseChunks } from '@millrace/runtime/chunks';
 import { findDraft } from '@millrace/service/drafts/store';
-import { recordsKept, refuseUnended } from '@millrace/service/executions/rerun';
+import { recordsKept } from '@millrace/service/executions/rerun';
 import { findRerunSource, type RerunSource } from '@millrace/service/executions/store';
 import {
   maskedIn,
@@ -55,8 +55,7 @@ export function debugRoutes(app: FastifyInstance, deps: AppDeps): void {
   adminRoute(app, deps, 'PUT /orgs/:org/executions/:execution/pins', async (call) => {
     const { organisation, session, params } = call;
     await db.forOrganisation(organisation.id, async (tx) => {
-      const { source, owner, outputs } = await open(tx, organisation.id, session.userId, params.execution);
-      refuseUnended(source);
+      const { owner, outputs } = await open(tx, organisation.id, session.userId, params.execution);
       await replacePins(tx, owner, outputs.texts);
     });
     return undefined;

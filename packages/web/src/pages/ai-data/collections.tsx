@@ -15,6 +15,7 @@ import { useTranslation } from 'react-i18next';
 import { formatBytes } from '../system/format.ts';
 import { DeleteButton } from './delete-button.tsx';
 import { Items } from './items.tsx';
+import { TemplatesLink } from './templates-link.tsx';
 import { Unfold } from './unfold.tsx';
 
 /** While an index is being filled. */
@@ -60,7 +61,11 @@ export function Collections() {
     <>
       <QueryState query={query} />
       {query.isSuccess && items.length === 0 && (
-        <EmptyState icon={Layers} title={t('stored.noCollections')}>
+        <EmptyState
+          icon={Layers}
+          title={t('stored.noCollections')}
+          action={<TemplatesLink node={t('stored.vectorNode')} />}
+        >
           {t('stored.noCollectionsHint')}
         </EmptyState>
       )}

@@ -16,6 +16,7 @@ import { useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
 import { formatBytes } from '../system/format.ts';
 import { DeleteButton } from './delete-button.tsx';
+import { TemplatesLink } from './templates-link.tsx';
 import { Unfold } from './unfold.tsx';
 
 type Listed = WorkflowMemory & { readonly id: string };
@@ -86,7 +87,11 @@ function Nothing({ isSearch }: { isSearch: boolean }) {
   const { t } = useTranslation();
   if (isSearch) return <EmptyState icon={SearchX} title={t('stored.nothingFound')} />;
   return (
-    <EmptyState icon={MessagesSquare} title={t('stored.noConversations')}>
+    <EmptyState
+      icon={MessagesSquare}
+      title={t('stored.noConversations')}
+      action={<TemplatesLink node={t('stored.chatNode')} />}
+    >
       {t('stored.noConversationsHint')}
     </EmptyState>
   );

@@ -68,7 +68,10 @@ export function DebugBar({ executionId }: { executionId: number }) {
 function Found({ data }: { data: DebugData }) {
   const { t } = useTranslation();
   const nameOf = useNames();
-  const { pinned, masked, left_out: leftOut, rerun } = data;
+  const pins = useEditor((state) => state.pins);
+  const { masked, left_out: leftOut, rerun } = data;
+  const pinned = data.pinned.filter((id) => Object.hasOwn(pins, id));
+  const others = data.pinned.filter((id) => !Object.hasOwn(pins, id));
   const counts = [
     t('debugging.pinned', { count: pinned.length }),
     ...(leftOut.length === 0 ? [] : [t('debugging.leftOut', { count: leftOut.length })]),
@@ -84,6 +87,7 @@ function Found({ data }: { data: DebugData }) {
       <Popover.Dropdown mah="60dvh" style={{ overflow: 'auto' }} aria-label={t('debugging.details')}>
         <Stack gap="xs" tabIndex={-1} data-autofocus>
           <Names title={t('debugging.pinnedTitle')} ids={pinned} />
+          {others.length > 0 && <Names title={t('debugging.others')} ids={others} />}
           <Hint>{t('debugging.succeededOnly')}</Hint>
           {masked.length > 0 && <Names title={t('debugging.masked')} ids={masked} />}
           {byReason.map(([reason, nodes]) => (

@@ -1,10 +1,15 @@
 import { Accordion, Button, Group, Stack, Text } from '@mantine/core';
 import { PinEditor } from '@millrace/editor/pins/pin-editor.tsx';
-import { useLastExecution, useOutputsOf } from '@millrace/editor/pins/use-known-outputs.ts';
+import {
+  useLastExecution,
+  useLoadLastOutputs,
+  useOutputsOf,
+} from '@millrace/editor/pins/use-known-outputs.ts';
 import { upstreamOf } from '@millrace/editor-model/flow-scope.ts';
 import { own, titleOf } from '@millrace/editor-model/flow-value.ts';
 import { useEditor, useEditorState } from '@millrace/editor-model/store.ts';
 import type { JsonObject } from '@millrace/engine';
+import { notifyFailure } from '@millrace/ui/components/notify.ts';
 import { Hint } from '@millrace/ui/components/text.tsx';
 import { Pin, Play } from 'lucide-react';
 import { useMemo, useState } from 'react';
@@ -40,9 +45,9 @@ export function RunOneNode({ nodeId }: { nodeId: string }) {
         <Button
           variant="default"
           leftSection={<Play size={14} />}
-          disabled={broken.size > 0 || trial.isUnderWay}
+          disabled={broken.size > 0 || trial.isBusy}
           loading={trial.isStarting}
-          onClick={run}
+          onClick={() => void run()}
         >
           {t('trying.runNode')}
         </Button>
@@ -71,22 +76,31 @@ export function useRunOneNode(nodeId: string): {
   /** Nodes that it reads and whose output can be pinned. */
   readonly upstream: readonly string[];
   readonly known: { readonly [nodeId: string]: JsonObject };
-  readonly run: () => void;
+  readonly run: () => Promise<void>;
 } {
   const { trial, runForm } = useEditorPage();
   const pins = useEditor((state) => state.pins);
   const upstream = usePinnable(nodeId);
   const known = useOutputsToRead(upstream);
-  const run = () => {
-    const pinned = upstream.flatMap((id): [string, JsonObject][] => {
-      const output = own(pins, id) ?? own(known, id);
-      return output === undefined ? [] : [[id, output]];
-    });
-    void trial.start({
-      ...runForm.request(),
-      only_node: nodeId,
-      pinned_outputs: Object.fromEntries(pinned),
-    });
+  const loadLast = useLoadLastOutputs();
+  const run = async () => {
+    try {
+      // In a menu it may be clicked before they are there.
+      const last = await loadLast(
+        upstream.filter((id) => !Object.hasOwn(pins, id) && !Object.hasOwn(known, id)),
+      );
+      const pinned = upstream.flatMap((id): [string, JsonObject][] => {
+        const output = own(pins, id) ?? own(known, id) ?? own(last, id);
+        return output === undefined ? [] : [[id, output]];
+      });
+      await trial.start({
+        ...runForm.request(),
+        only_node: nodeId,
+        pinned_outputs: Object.fromEntries(pinned),
+      });
+    } catch (error) {
+      notifyFailure(error as Error);
+    }
   };
   return { upstream, known, run };
 }

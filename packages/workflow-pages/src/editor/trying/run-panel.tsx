@@ -54,7 +54,7 @@ export function RunPanel() {
             <Button
               leftSection={<Play size={14} />}
               loading={trial.isStarting}
-              disabled={runForm.input.kind === 'invalid' || trial.isUnderWay}
+              disabled={runForm.input.kind === 'invalid' || trial.isBusy}
               onClick={() => void runForm.start()}
             >
               {t('workplace.trying.run')}
@@ -106,7 +106,7 @@ export function RunPanel() {
               >
                 {t('trying.execution', { id: trial.executionId })}
               </Anchor>
-              <Button variant="subtle" size="compact-xs" onClick={trial.clear} disabled={trial.isUnderWay}>
+              <Button variant="subtle" size="compact-xs" onClick={trial.clear} disabled={trial.isBusy}>
                 {t('trying.clear')}
               </Button>
             </Group>

@@ -91,7 +91,7 @@ export function useRunForm(
     setTest,
     request: () => toRequest(input),
     async start(part) {
-      if (trial.isUnderWay || trial.isStarting) return;
+      if (trial.isBusy) return;
       // Ctrl+Enter may come before the last input has loaded.
       const read = inputs.data ?? (await inputs.refetch()).data;
       if (read === undefined) return notifyFailure(inputs.error ?? new TypeError('not read'));

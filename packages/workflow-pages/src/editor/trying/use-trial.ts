@@ -12,14 +12,16 @@ import { useCallback, useEffect, useRef, useState } from 'react';
 export type RunBody = Body<'POST /orgs/:org/workflows/:id/run'>;
 type TrialExecution = Events<'GET /orgs/:org/executions/:execution/events'>['execution'];
 
-/** An execution started from the editor and followed while it runs. */
+/** An execution on the canvas, followed while it runs. */
 export interface Trial {
-  /** Null: none started here yet. */
+  /** Null: none. */
   readonly executionId: number | null;
   /** Null until the service reports it. */
   readonly execution: TrialExecution | null;
   readonly isUnderWay: boolean;
   readonly isStarting: boolean;
+  /** A run that was started here hasn't ended; another execution may wait for weeks, and doesn't keep anything from being run. */
+  readonly isBusy: boolean;
   /** It ran one node, with stand-ins for those before it. */
   readonly isReduced: boolean;
   readonly start: (body: RunBody) => Promise<boolean>;
@@ -47,6 +49,7 @@ export function useTrial({ org, workflowId, onRefused }: TrialOptions, store: Ed
   const [runs, setRuns] = useState<{ readonly [nodeId: string]: NodeRun }>({});
   const [isStarting, setIsStarting] = useState(false);
   const [isReduced, setIsReduced] = useState(false);
+  const [isOwn, setIsOwn] = useState(false);
   const isFinal = execution !== null && FINAL.has(execution.status);
   const isUnderWay = executionId !== null && !isFinal;
 
@@ -70,6 +73,7 @@ export function useTrial({ org, workflowId, onRefused }: TrialOptions, store: Ed
     setRuns({});
     setExecution(null);
     setIsReduced(false);
+    setIsOwn(false);
     setExecutionId(id);
   }, []);
   const starting = useRef(false);
@@ -86,6 +90,7 @@ export function useTrial({ org, workflowId, onRefused }: TrialOptions, store: Ed
         });
         follow(started.execution_id);
         setIsReduced(body.only_node !== undefined);
+        setIsOwn(true);
         // It is now one of the past executions.
         const key = endpointKey('GET /orgs/:org/workflows/:id/inputs', { params: { org, id: workflowId } });
         void queryClient.invalidateQueries({ queryKey: key });
@@ -115,7 +120,18 @@ export function useTrial({ org, workflowId, onRefused }: TrialOptions, store: Ed
     setExecution(null);
     setExecutionId(null);
   }, []);
-  return { executionId, execution, isUnderWay, isStarting, isReduced, start, follow, cancel, clear };
+  return {
+    executionId,
+    execution,
+    isUnderWay,
+    isStarting,
+    isBusy: isStarting || (isUnderWay && isOwn),
+    isReduced,
+    start,
+    follow,
+    cancel,
+    clear,
+  };
 }
 
 /** Nodes still running when the execution ended have ended with it; they send no events of their own. */
