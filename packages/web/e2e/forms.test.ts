@@ -9,7 +9,7 @@ import {
   openBrowserService,
   type TestPage,
 } from './support/browser-service.ts';
-import { createWorkflow } from './support/editor.ts';
+import { createWorkflow, editorOf, templateField } from './support/editor.ts';
 
 let world: BrowserService;
 let person: TestPerson;
@@ -118,16 +118,16 @@ describe('the panel of a node', () => {
     const opened = await openNode('The loop');
     const { page } = opened;
     await page.getByRole('button', { name: /^Errors and speed/ }).click();
-    await page.getByRole('button', { name: 'Template for Concurrency' }).click();
+    await page.getByRole('button', { name: 'Concurrency, as a template' }).click();
     await replaceText(page, 'Concurrency, as a template', '{{trigger.data.speed}}');
     await expect.poll(() => configInDraft('loop')).toMatchObject({ concurrency: '{{trigger.data.speed}}' });
-    await page.getByRole('button', { name: 'Template for Concurrency' }).click();
+    await page.getByRole('button', { name: 'Concurrency, as a template' }).click();
     await page.getByRole('textbox', { name: 'Concurrency' }).fill('7');
     await expect.poll(() => configInDraft('loop')).toMatchObject({ concurrency: 7 });
     // The value in the other form is restored.
-    await page.getByRole('button', { name: 'Template for Concurrency' }).click();
+    await page.getByRole('button', { name: 'Concurrency, as a template' }).click();
     await expect.poll(() => configInDraft('loop')).toMatchObject({ concurrency: '{{trigger.data.speed}}' });
-    await page.getByRole('button', { name: 'Template for Concurrency' }).click();
+    await page.getByRole('button', { name: 'Concurrency, as a template' }).click();
     await expect.poll(() => configInDraft('loop')).toMatchObject({ concurrency: 7 });
     expectNoComplaints(opened);
   });
@@ -431,4 +431,50 @@ describe('the panel of a trigger', () => {
     await times.getByRole('alert').waitFor();
     expectNoComplaints(opened);
   });
+});
+
+/** Data and all fields are in sight: nothing is scrolled while something is dragged. */
+const HIGH = { height: 1800 };
+
+test('data goes into a field of any kind that is focused, or that it is dropped on', async () => {
+  const loop = { items: [], concurrency: 2, on_item_error: 'collect' };
+  const nodes = [...FLOW.nodes.filter(({ id }) => id !== 'loop'), node('loop', 'core.for_each', 780, loop)];
+  workflowId = await createWorkflow(person, 'Inserting', { ...FLOW, nodes });
+  const opened = await openNode('The loop', person, HIGH);
+  const { panel } = editorOf(opened.page);
+  const leaf = (name: string) => panel.getByTitle(`Insert nodes.call.output.${name}`, { exact: true });
+  const inDraft = (name: string) => expect.poll(async () => (await configInDraft('loop'))?.[name]);
+
+  await leaf('status').dragTo(panel.getByRole('textbox', { name: 'Concurrency' }));
+  await inDraft('concurrency').toBe('{{nodes.call.output.status}}');
+  await leaf('body').dragTo(panel.getByRole('button', { name: 'Add to Items' }));
+  await inDraft('items').toBe('{{nodes.call.output.body}}');
+  // Within braces, it takes the place of the path.
+  await leaf('duration_ms').dragTo(templateField(panel, 'Concurrency, as a template'), {
+    targetPosition: { x: 40, y: 12 },
+  });
+  await inDraft('concurrency').toBe('{{nodes.call.output.duration_ms}}');
+
+  await panel.getByRole('combobox', { name: 'When an item fails' }).click();
+  await opened.page.keyboard.press('Escape');
+  await leaf('body_type').click();
+  await inDraft('on_item_error').toBe('{{nodes.call.output.body_type}}');
+  // The next one follows it.
+  await leaf('status').click();
+  await inDraft('on_item_error').toBe('{{nodes.call.output.body_type}}{{nodes.call.output.status}}');
+  expectNoComplaints(opened);
+});
+
+test('data that is inserted into a list or values with something in them is added', async () => {
+  const call = { method: 'GET', url: 'https://api.example.com', headers: { 'X-Shop': 'tea' } };
+  const nodes = [node('hook', 'trigger.rss', 0, {}), node('call', 'http.request', 260, call)];
+  const edges = [{ id: 'a', source: 'hook', target: 'call' }];
+  workflowId = await createWorkflow(person, 'Adding', { nodes, edges });
+  const opened = await openNode('The call', person, HIGH);
+  const { panel } = editorOf(opened.page);
+  const title = panel.getByTitle('Insert trigger.data.title', { exact: true });
+  await title.dragTo(panel.getByRole('button', { name: 'Add to Headers' }));
+  const headers = { 'X-Shop': 'tea', title: '{{trigger.data.title}}' };
+  await expect.poll(async () => (await configInDraft('call'))?.headers).toEqual(headers);
+  expectNoComplaints(opened);
 });

@@ -134,7 +134,7 @@ function Control({ kind, ...props }: AnyInputProps & { kind: Kind }) {
   }
 }
 
-function TextControl({ value, onChange, label, shape, pointer }: AnyInputProps) {
+function TextControl({ value, onChange, label, shape, pointer, takesFocus = false }: AnyInputProps) {
   const takesTemplates = useTakesTemplates(pointer);
   return (
     <TemplateInput
@@ -144,6 +144,7 @@ function TextControl({ value, onChange, label, shape, pointer }: AnyInputProps) 
       isMultiline={shape.isMultiline}
       takesLines
       isPlain={!takesTemplates}
+      takesFocus={takesFocus}
     />
   );
 }

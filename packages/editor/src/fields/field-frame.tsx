@@ -7,10 +7,10 @@ import { Hint } from '@millrace/ui/components/text.tsx';
 import { WithCode } from '@millrace/ui/components/with-code.tsx';
 import { translateMessage } from '@millrace/ui/i18n/translate-message.ts';
 import { Braces, X } from 'lucide-react';
-import { type ReactNode, useId } from 'react';
+import { type DragEvent, type ReactNode, useId, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useForm, useProblem } from '../form/form-context.tsx';
-import { useInsertTarget } from '../form/insert-target.ts';
+import { droppedPath, isPath, TAKES_DATA, useInsertTarget } from '../form/insert-target.ts';
 
 export interface FieldFrameProps {
   label: string;
@@ -33,7 +33,7 @@ export interface FieldFrameProps {
   /** Whether it is empty and must not stay so. */
   isToFill?: boolean;
   actions?: ReactNode;
-  /** Takes data that is clicked beside the form, for a control that isn't a template field. */
+  /** Takes data that is clicked beside the form or dropped here, for a control that isn't a template field. */
   onInsert?: ((path: string) => void) | undefined;
   /** Receives the id that the label refers to. */
   children: (ids: { readonly id: string; readonly describedBy: string }) => ReactNode;
@@ -55,10 +55,12 @@ export function FieldFrame(props: FieldFrameProps) {
   const problem = useProblem(pointer, props.isWhole);
   const id = useId();
   const describedBy = `${id}-about`;
-  const frame = useInsertTarget(props.onInsert);
+  const onInsert = isReadOnly ? undefined : props.onInsert;
+  const frame = useInsertTarget(onInsert, props.isToFill !== true);
+  const drop = useDrop(onInsert);
   const control = props.children({ id, describedBy });
   return (
-    <Box ref={frame} {...(props.isToFill === true ? { 'data-to-fill': true } : {})}>
+    <Box ref={frame} {...(props.isToFill === true ? { 'data-to-fill': true } : {})} {...drop}>
       {props.isBare === true ? (
         control
       ) : (
@@ -97,6 +99,29 @@ export function FieldFrame(props: FieldFrameProps) {
       )}
     </Box>
   );
+}
+
+/** Takes paths that are dropped anywhere on a field, unless something within it has taken them. */
+function useDrop(onInsert: ((path: string) => void) | undefined) {
+  const [isOver, setIsOver] = useState(false);
+  if (onInsert === undefined) return {};
+  return {
+    [TAKES_DATA]: isOver ? 'now' : '',
+    onDragOver(event: DragEvent) {
+      if (event.defaultPrevented || !isPath(event.dataTransfer)) return;
+      event.preventDefault();
+      event.dataTransfer.dropEffect = 'copy';
+      setIsOver(true);
+    },
+    onDragLeave: () => setIsOver(false),
+    onDrop(event: DragEvent) {
+      setIsOver(false);
+      const path = event.defaultPrevented ? null : droppedPath(event.dataTransfer);
+      if (path === null) return;
+      event.preventDefault();
+      onInsert(path);
+    },
+  };
 }
 
 function TemplateSwitch({ label, isOn, onToggle }: { label: string; isOn: boolean; onToggle: () => void }) {

@@ -18,6 +18,7 @@ import { FieldFrame } from './field-frame.tsx';
 import { FieldInput } from './field-input.tsx';
 import { GroupFields } from './group-fields.tsx';
 import { ListInput } from './list-input.tsx';
+import { freeName } from './member-buttons.tsx';
 import { RecordInput } from './record-input.tsx';
 import { VariantInput } from './variant-input.tsx';
 
@@ -58,12 +59,19 @@ function OpenField(props: FieldProps & { shape: FieldShape }) {
   const [isWriting, setIsWriting] = useState(false);
   const isOn =
     isSwitchable && typeof value === 'string' && (isWriting || isTemplate(value) || !takesText(shape));
+  /** Data was inserted, and goes on where it was. */
+  const [isInserted, setIsInserted] = useState(false);
   const toggle = () => {
+    setIsInserted(false);
     setIsWriting(!isOn);
     if (isOn) alternatives.switchTo('template', 'value', () => initialOf(schema));
     else alternatives.switchTo('value', 'template', () => '{{}}');
   };
-  const insert = (path: string) => alternatives.replace('value', `{{${path}}}`);
+  const inserted = isSwitchable || isPlainValue(shape, value) ? withInserted(shape, value) : null;
+  const insert = (path: string) => {
+    setIsInserted(true);
+    alternatives.replace('value', inserted?.(`{{${path}}}`, path));
+  };
   const isToFill = schema['x-filled'] === true && isBlank(value);
   const text = typeof value === 'string' && takesTemplates ? value : null;
   return (
@@ -80,7 +88,7 @@ function OpenField(props: FieldProps & { shape: FieldShape }) {
       isInner={props.isInner === true}
       isWhole={schema['x-code'] === 'json'}
       isToFill={isToFill}
-      onInsert={isToFill && isSwitchable && !isOn ? insert : undefined}
+      onInsert={takesTemplates && !isOn && inserted !== null ? insert : undefined}
       actions={props.actions}
     >
       {({ id, describedBy }) => {
@@ -90,6 +98,7 @@ function OpenField(props: FieldProps & { shape: FieldShape }) {
               value={value as string}
               onChange={onChange}
               label={t('forms.templateOf', { label })}
+              takesFocus={isInserted}
             />
           );
         }
@@ -98,6 +107,7 @@ function OpenField(props: FieldProps & { shape: FieldShape }) {
         return (
           <FieldInput
             {...props}
+            takesFocus={isInserted || props.takesFocus === true}
             onChange={onChange}
             Field={Field}
             id={id}
@@ -113,6 +123,32 @@ function OpenField(props: FieldProps & { shape: FieldShape }) {
 /** Whether a value that must be filled in still isn't; 0 is no credential. */
 function isBlank(value: JsonValue | undefined): boolean {
   return value === undefined || value === '' || value === 0 || (isJsonArray(value) && value.length === 0);
+}
+
+/** Whether any value is allowed, and it is none that has fields of its own or takes templates as it is. */
+function isPlainValue(shape: FieldShape, value: JsonValue | undefined): boolean {
+  return shape.kind === 'any' && shape.code === null && value !== undefined && typeof value !== 'string';
+}
+
+type Inserted = (template: string, path: string) => JsonValue;
+
+/** What a value becomes when data is inserted: the template, or what was there and the template; null if it can't be either. */
+function withInserted(shape: FieldShape, value: JsonValue | undefined): Inserted | null {
+  if (isJsonArray(value) && value.length > 0) {
+    const takesIt = shape.kind === 'any' || (shape.kind === 'list' && isTextual(shapeOf(shape.item)));
+    return takesIt ? (template) => [...value, template] : null;
+  }
+  if (isJsonObject(value) && Object.keys(value).length > 0) {
+    const takesIt = shape.kind === 'any' || (shape.kind === 'record' && isTextual(shapeOf(shape.member)));
+    return takesIt ? (template, path) => ({ ...value, [memberName(value, path)]: template }) : null;
+  }
+  return (template) => template;
+}
+
+/** The last name in a path, unless there is such a member. */
+function memberName(value: JsonObject, path: string): string {
+  const name = /(?:^|\.)(\w+)$/.exec(path)?.[1] ?? '';
+  return name === '' || Object.hasOwn(value, name) ? freeName(Object.keys(value)) : name;
 }
 
 /** Whether one of the shapes to choose from is text, where templates are written like any other text. */

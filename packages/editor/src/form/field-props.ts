@@ -16,7 +16,7 @@ export interface FieldProps {
   readonly isBare?: boolean;
   /** The field around it, of the same value, shows its problems. */
   readonly isInner?: boolean;
-  /** A plain text field takes the focus when its dialog opens. */
+  /** A text field takes the focus when its dialog opens, or when data was inserted into it. */
   readonly takesFocus?: boolean;
   /** Extra actions at the end of the label's line. */
   readonly actions?: ReactNode;

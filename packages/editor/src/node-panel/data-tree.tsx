@@ -5,10 +5,10 @@ import { useEditorState } from '@millrace/editor-model/store.ts';
 import { isJsonArray, isJsonObject, type JsonValue } from '@millrace/engine';
 import { Hint, Muted } from '@millrace/ui/components/text.tsx';
 import { Braces, ChevronRight, Search } from 'lucide-react';
-import { type DragEvent, useContext, useMemo, useState } from 'react';
+import { useContext, useMemo, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useForm } from '../form/form-context.tsx';
-import { InsertTargetContext } from '../form/insert-target.ts';
+import { dragPath, InsertTargetContext } from '../form/insert-target.ts';
 
 /** Rows that are open at first; what is deeper opens on a click. */
 const FIRST_ROWS = 60;
@@ -140,7 +140,7 @@ function InsertButton({ path }: { path: string }) {
       title={t('forms.data.insert', { path })}
       disabled={insert === null}
       draggable
-      onDragStart={(event) => drag(event, path)}
+      onDragStart={({ dataTransfer }) => dragPath(dataTransfer, path)}
       onClick={() => insert?.(path)}
     >
       <Braces size={12} aria-hidden />
@@ -168,7 +168,7 @@ function Leaf({
       title={t('forms.data.insert', { path })}
       disabled={insert === null}
       draggable
-      onDragStart={(event) => drag(event, path)}
+      onDragStart={({ dataTransfer }) => dragPath(dataTransfer, path)}
       onClick={() => insert?.(path)}
     >
       <Text span size="xs" fw={isRoot ? 600 : 400}>
@@ -207,11 +207,6 @@ function useInsert(): ((path: string) => void) | null {
   const { isReadOnly } = useForm();
   if (targets === null || isReadOnly) return null;
   return (path) => targets.current()?.insert(path);
-}
-
-function drag({ dataTransfer }: DragEvent, path: string): void {
-  dataTransfer.setData('text/plain', `{{${path}}}`);
-  dataTransfer.effectAllowed = 'copy';
 }
 
 /** The node's title, for what comes from a node. */

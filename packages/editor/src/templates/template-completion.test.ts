@@ -78,6 +78,12 @@ describe('a path inserted from elsewhere', () => {
     expect(state.update(insertPath(state, 'trigger.data.name')).state.doc.toString()).toBe(expected);
   });
 
+  test('goes where it is dropped, wherever the cursor is', () => {
+    const state = EditorState.create({ doc: '{{trigger.data.id}}!', selection: { anchor: 20 } });
+    const { state: after } = state.update(insertPath(state, 'trigger.data.name', { from: 6, to: 6 }));
+    expect(after.doc.toString()).toBe('{{trigger.data.name}}!');
+  });
+
   test('replaces what is selected', () => {
     const state = EditorState.create({ doc: 'Hello you', selection: { anchor: 6, head: 9 } });
     const { state: after } = state.update(insertPath(state, 'trigger.data.name'));

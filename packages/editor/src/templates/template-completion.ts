@@ -167,9 +167,12 @@ function wordAt(text: string, offset: number): number {
   return /^(?:[\p{L}\p{N}_]+|.\p{M}*)/su.exec(text.slice(offset, offset + 100))?.[0].length ?? 1;
 }
 
-/** Inserts a path at the cursor: within braces it replaces what is typed of a path, elsewhere it gets braces of its own. */
-export function insertPath(state: EditorState, path: string): TransactionSpec {
-  const { from, to } = state.selection.main;
+/** Inserts a path at the cursor or a place: within braces it replaces what is typed of a path, elsewhere it gets braces of its own. */
+export function insertPath(
+  state: EditorState,
+  path: string,
+  { from, to }: { readonly from: number; readonly to: number } = state.selection.main,
+): TransactionSpec {
   const before = state.sliceDoc(0, from);
   const open = before.lastIndexOf('{{');
   if (open !== -1 && !before.slice(open).includes('}}')) {

@@ -14,7 +14,13 @@ import type { PathHint, Preview } from '@millrace/editor-model/known-values.ts';
 import { type TextRange, useCodeView } from '@millrace/ui/components/use-code-view.ts';
 import { type RefObject, useContext, useEffect, useMemo, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
-import { type InsertTarget, InsertTargetContext, type InsertTargets } from '../form/insert-target.ts';
+import {
+  droppedPath,
+  type InsertTarget,
+  InsertTargetContext,
+  type InsertTargets,
+  TAKES_DATA,
+} from '../form/insert-target.ts';
 import { oneLine } from '../form/one-line.ts';
 import { completionsAt, insertPath, listMarks } from './template-completion.ts';
 
@@ -96,7 +102,7 @@ export default function TemplateEditor(props: TemplateEditorProps) {
   return <div ref={frame} className="code-frame" />;
 }
 
-/** Lets data from beside the form be inserted at the cursor. */
+/** Lets data from beside the form be inserted at the cursor, or where it is dropped. */
 function takesInsertions(targets: InsertTargets): Extension {
   return ViewPlugin.fromClass(
     class {
@@ -109,6 +115,7 @@ function takesInsertions(targets: InsertTargets): Extension {
             view.focus();
           },
         };
+        view.dom.setAttribute(TAKES_DATA, '');
         targets.add(this.target);
       }
       destroy() {
@@ -119,6 +126,15 @@ function takesInsertions(targets: InsertTargets): Extension {
       eventHandlers: {
         focus() {
           targets.use(this.target);
+        },
+        drop(event, view) {
+          const path = droppedPath(event.dataTransfer);
+          if (path === null) return false;
+          const at = view.posAtCoords({ x: event.clientX, y: event.clientY }, false);
+          view.dispatch(insertPath(view.state, path, { from: at, to: at }));
+          view.focus();
+          event.preventDefault();
+          return true;
         },
       },
     },

@@ -23,6 +23,8 @@ export interface TemplateInputProps {
   placeholder?: string | undefined;
   /** Plain text. */
   isPlain?: boolean;
+  /** Takes the focus when it appears, with the cursor at the end. */
+  takesFocus?: boolean;
 }
 
 /**
@@ -37,10 +39,11 @@ export function TemplateInput({
   takesLines = isMultiline,
   placeholder = '',
   isPlain = false,
+  takesFocus = false,
 }: TemplateInputProps) {
   const { hints, preview, isReadOnly } = useForm();
   /** What is selected in the plain field; null without focus. */
-  const selection = useRef<TextRange | null>(null);
+  const selection = useRef<TextRange | null>(takesFocus ? { from: value.length, to: value.length } : null);
   const props = { value, onChange, label, hints, preview, isMultiline, takesLines, placeholder, isReadOnly };
   const fallback = <PlainEditor {...props} startAt={selection} />;
   if (isPlain) return fallback;
