@@ -299,7 +299,7 @@ const CONTROLS = /@mantine\/core\/esm\/components\/(?!SegmentedControl|FloatingI
 const EDITOR_PARTS = new RegExp(
   [
     'workflow-pages/src/editor/(activation-switch|use-activation|editor-context|to-list|side-head|side-frame|splitter|trying/(run-choice|use-trial))',
-    'editor/src/(pins/pin-sync|form/(save-flow|new-credential))',
+    'editor/src/(canvas/run-lines|pins/pin-sync|form/(save-flow|new-credential))',
     'workflow-pages/src/workflows/export-item',
     'workflow-pages/src/editor/editor\\.css',
     'ui/src/i18n/(en|parts)/workplace\\.',

@@ -158,7 +158,10 @@ export function EditorFrame({
     void runForm.start();
   };
   // A menu of a node has all its lines when it opens.
-  useEffect(() => (isReadOnly ? undefined : loadInReserve(loadNodeRuns)), [isReadOnly]);
+  useEffect(
+    () => (isReadOnly || shownTab !== 'editor' ? undefined : loadInReserve(loadNodeRuns)),
+    [isReadOnly, shownTab],
+  );
   const showSettings = () => openTab('settings');
   const [isWide, setIsWide] = useState(false);
   const widen = useCallback(() => setIsWide((was) => !was), []);
