@@ -214,6 +214,25 @@ export type ConnectorTrigger = Static<typeof trigger>;
 /** What a request is made of and how its response is read: an operation, or a trigger's list or detail. */
 export type Asked = Pick<Operation, 'request' | 'effect' | 'repetition' | 'key' | 'errors' | 'response'>;
 
+/** What the service wants in a credential, by its type: a new one begins with it. */
+const newCredential = closed({
+  header: Type.Optional(closed({ name: Type.String({ pattern: "^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$" }) })),
+  query: Type.Optional(closed({ name: text() })),
+  oauth2: Type.Optional(
+    closed({
+      /** One that the form knows; it fills in what is missing here. */
+      service: Type.Optional(name()),
+      scope: Type.Optional(text()),
+      authorization_url: Type.Optional(Type.String({ pattern: '^https?://' })),
+      token_url: Type.Optional(Type.String({ pattern: '^https?://' })),
+      client_authentication: Type.Optional(Type.Enum(['body', 'basic'], { type: 'string' })),
+      authorization_parameters: Type.Optional(text()),
+    }),
+  ),
+  google_service_account: Type.Optional(closed({ scope: text() })),
+  aws: Type.Optional(closed({ service: text() })),
+});
+
 /** The members of a connector's file. */
 const members = {
   id: name(),
@@ -255,6 +274,7 @@ const members = {
     ),
     /** What the setting says about the credential. */
     description: text(),
+    new_credential: Type.Optional(newCredential),
   }),
   /** Of every request. */
   headers: Type.Optional(Type.Record(Type.String(), Type.String())),

@@ -77,10 +77,15 @@ function lintBase({
   const target = readAddress(parts.join('example'), own);
   if (!(target instanceof URL)) return [{ pointer: '/base_url', message: target }];
   const faults: ConnectorFault[] = [];
-  const { types, chat } = authentication;
+  const { types, chat, new_credential: newCredential = {} } = authentication;
   // One without any has no description either; only a file that has the member can have an empty list.
   if (types.length === 0 && (own !== true || authentication.description !== '')) {
     faults.push({ pointer: '/authentication/types', message: message('connectors.types_missing') });
+  }
+  for (const type of Object.keys(newCredential)) {
+    if ((types as readonly string[]).includes(type)) continue;
+    const pointer = `/authentication/new_credential/${type}`;
+    faults.push({ pointer, message: message('connectors.not_its_type') });
   }
   if (types.includes('chat') !== (chat !== undefined) || (chat !== undefined && types.length > 1)) {
     faults.push({ pointer: '/authentication', message: message('connectors.chat_alone') });

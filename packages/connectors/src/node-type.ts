@@ -7,7 +7,7 @@ import {
   type NodeExample,
   textOrJson,
 } from '@millrace/engine';
-import { credentialProperty } from '@millrace/node-kit/credential-property';
+import { credentialProperty, type NewCredential } from '@millrace/node-kit/credential-property';
 import { checkedNode, type FormLayout } from '@millrace/node-kit/define';
 import { MAX_TIMEOUT_MS } from '@millrace/node-kit/http/config';
 import { isBlank } from '@millrace/node-kit/values';
@@ -108,9 +108,22 @@ function propertiesOf(connector: Connector, operation: Operation): TProperties {
 }
 
 /** The setting of the credential; none if the service asks for none. */
-export function credentialOf({ authentication: { types, description } }: Connector): TProperties {
+export function credentialOf(connector: Connector): TProperties {
+  const { types, description } = connector.authentication;
   if (types.length === 0) return {};
-  return { credential_id: credentialProperty(types, 'Credential', description) };
+  const start = newCredentialOf(connector);
+  return { credential_id: credentialProperty(types, 'Credential', description, 'needed', start) };
+}
+
+function newCredentialOf({ title, hosts, base_url: url, authentication }: Connector): NewCredential {
+  const { chat, new_credential: fields = {} } = authentication;
+  const [, host = ''] = /^https?:\/\/([^/:]*\{\{\s*args\.\w+\s*\}\}[^/:]*)/.exec(url) ?? [];
+  return {
+    name: title,
+    hosts,
+    ...(host === '' ? {} : { host: host.replace(/\{\{\s*args\.(\w+)\s*\}\}/g, '{{$1}}') }),
+    fields: chat === undefined ? fields : { chat: { service: chat.service } },
+  };
 }
 
 /** The settings that a file describes. */

@@ -3,7 +3,7 @@ import { isWhole, type KnownType } from '@millrace/editor-model/editor-state.ts'
 import { withoutNode } from '@millrace/editor-model/problem-text.ts';
 import { useEditorState } from '@millrace/editor-model/store.ts';
 import { listHints, listSources, previewOf } from '@millrace/editor-model/template-scope.ts';
-import type { FlowNode, JsonObject, JsonValue } from '@millrace/engine';
+import { type FlowNode, isJsonObject, type JsonObject, type JsonValue } from '@millrace/engine';
 import { loadFilters } from '@millrace/templates/template-filters-page';
 import { loadPatternEngine } from '@millrace/values/pattern-engine-page';
 import { type ReactNode, useCallback, useMemo, useState } from 'react';
@@ -77,6 +77,7 @@ export function NodeForm({
       preview,
       sources,
       nodeSchemas,
+      whole: wholeAt(nodes[index], base),
     };
   }, [
     nodes,
@@ -113,6 +114,17 @@ function examplesOf(
       return [[id, Object.fromEntries(Object.keys(example).map((name) => [name, null]))]];
     }),
   );
+}
+
+/** What a pointer of names leads to in a node. */
+function wholeAt(node: FlowNode | undefined, base: string): JsonValue {
+  return base
+    .split('/')
+    .slice(1)
+    .reduce<JsonValue>(
+      (value, name) => (isJsonObject(value) ? (value[name] ?? null) : null),
+      (node ?? null) as JsonValue,
+    );
 }
 
 /** Types whose output has the names that their settings give it. */
