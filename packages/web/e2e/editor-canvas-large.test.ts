@@ -171,6 +171,33 @@ function placeOfHole(path: Element): {
 const viewOf = (page: Page) =>
   page.locator('.react-flow__viewport').evaluate((element) => (element as HTMLElement).style.transform);
 
+/** Nodes that are rendered although they are further from what is seen than `pixels`, and those that aren't although they are nearer. */
+async function strayNodes(page: Page, pixels: number): Promise<{ missing: string[]; beyond: string[] }> {
+  const rendered = new Set(
+    await page
+      .locator('.react-flow__node')
+      .evaluateAll((nodes) => nodes.map((node) => node.getAttribute('data-id') ?? '')),
+  );
+  const [x = 0, y = 0, zoom = 1] = (await viewOf(page)).match(/-?[\d.]+/g)?.map(Number) ?? [];
+  const { width, height } = await boxOf(page.getByTestId('canvas'));
+  /** How many pixels a node is outside of what is seen. */
+  const distanceOf = (column: number, row: number) => {
+    const [left, top] = [240 * column * zoom + x, 96 * row * zoom + y];
+    return Math.max(-(left + 184 * zoom), left - width, -(top + 52 * zoom), top - height);
+  };
+  const nodes = cells().map((cell) => ({ id: idOf(cell.x, cell.y), distance: distanceOf(cell.x, cell.y) }));
+  const idsOf = (list: typeof nodes) => list.map(({ id }) => id);
+  return {
+    missing: idsOf(nodes.filter(({ id, distance }) => distance < pixels - 1 && !rendered.has(id))),
+    beyond: idsOf(nodes.filter(({ id, distance }) => distance > pixels + 1 && rendered.has(id))),
+  };
+}
+
+/** Waits until what is around the seen part is rendered, and nothing else. */
+async function atRest(page: Page): Promise<void> {
+  await eventually(() => strayNodes(page, 256)).toEqual({ missing: [], beyond: [] });
+}
+
 test('moving the picture of a thousand nodes changes none of them', async () => {
   const { page } = await openLarge();
   const node = await boxOf(canvasNode(page, MIDDLE));
@@ -249,6 +276,28 @@ test('the map shows what is seen, and only moves that while a large flow is pann
   expect(await seen.getAttribute('d')).toBe(drawn);
 });
 
+test('a pan near finds nodes rendered around what is seen, and renders more as it goes on', async () => {
+  const { page } = await openLarge();
+  await zoomIn(page);
+  await atRest(page);
+  const node = await boxOf(canvasNode(page, await nearMiddle(page)));
+  const from = { x: node.x - 8, y: node.y + node.height + 8 };
+  await press(page, from);
+  await page.mouse.move(from.x - 12, from.y, { steps: 3 });
+  await page.locator('.react-flow.is-panned.is-pulled').waitFor();
+  await watchChanges(page);
+  const view = await viewOf(page);
+  await page.mouse.move(from.x - 220, from.y + 110, { steps: 10 });
+  await eventually(() => viewOf(page)).not.toBe(view);
+  expect(await readChanges(page)).toEqual({ nodes: [], shapes: 0, map: 0, transitions: 0 });
+  const canvas = await boxOf(page.getByTestId('canvas'));
+  await page.mouse.move(canvas.x + 20 - canvas.width, from.y + 110, { steps: 20 });
+  await eventually(async () => (await strayNodes(page, 0)).missing).toEqual([]);
+  expect((await readChanges(page)).nodes).not.toEqual([]);
+  await page.mouse.up();
+  await atRest(page);
+});
+
 test('pulling the map moves the canvas, and its wheel zooms', async () => {
   const { page } = await openLarge();
   const map = page.getByRole('img', { name: 'Minimap' });
@@ -270,6 +319,7 @@ test('pulling the map moves the canvas, and its wheel zooms', async () => {
 test('a node that is dragged near takes its connections along, and leaves them where it is dropped', async () => {
   const { page, ...opened } = await openLarge();
   await zoomIn(page);
+  await atRest(page);
   const id = await nearMiddle(page);
   const before = await boxOf(canvasNode(page, id));
   const hidden = page.locator('.react-flow__edge[style*="hidden"]');

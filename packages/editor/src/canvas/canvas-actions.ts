@@ -12,7 +12,7 @@ import type { TFunction } from 'i18next';
 import type { DragEvent, MouseEvent as ReactMouseEvent } from 'react';
 import type { PastePlace } from './clipboard.ts';
 import { createConnectActions } from './connect-actions.ts';
-import { animationMs } from './use-bring-into-view.ts';
+import { animationMs, FIT } from './use-bring-into-view.ts';
 
 /** What the palette was opened for; without a place, after the selected node or in the middle. */
 export interface PaletteRequest {
@@ -172,7 +172,7 @@ export function createCanvasActions({
     state.move(tidyUp(state));
     setAnnouncement(t(isPart ? 'canvas.tidiedSome' : 'editor.tidied'));
     if (isPart) return;
-    requestAnimationFrame(() => void flow.fitView({ padding: 0.15, maxZoom: 1, duration: animationMs() }));
+    requestAnimationFrame(() => void flow.fitView({ ...FIT, duration: animationMs() }));
   };
   const tidy = () => void arrange().catch(notifyFailure);
 

@@ -25,7 +25,7 @@ import type { Joining } from './connect-dialog.tsx';
 import { EdgeActions } from './flow-edge.tsx';
 import { DropTarget } from './flow-node.tsx';
 import { Picture } from './picture.tsx';
-import { animationMs, useBringIntoView } from './use-bring-into-view.ts';
+import { animationMs, FIT, useBringIntoView } from './use-bring-into-view.ts';
 import { connectorsOf, useConnectors, wholeTypes } from './use-connectors.ts';
 
 const CanvasEmpty = lazyPart(async () => (await import('./canvas-empty.tsx')).CanvasEmpty, fillingSkeleton);
@@ -116,10 +116,7 @@ function CanvasInside({ marks = NO_MARKS, onOpenNode, onWidenNode, focus = null 
     const { httpPresetFor } = await import('@millrace/editor-model/http-presets.ts');
     choose(type, place, httpPresetFor(search));
   };
-  const fit = useCallback(
-    () => void flow.fitView({ padding: 0.15, maxZoom: 1, duration: animationMs() }),
-    [flow],
-  );
+  const fit = useCallback(() => void flow.fitView({ ...FIT, duration: animationMs() }), [flow]);
   const client = useQueryClient();
   useEffect(() => {
     if (isReadOnly) return;

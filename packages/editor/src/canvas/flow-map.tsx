@@ -1,7 +1,9 @@
 import type { CanvasNode } from '@millrace/editor-model/display.ts';
+import type { Size } from '@millrace/editor-model/editor-state.ts';
 import { boundsOf, createMapNodes } from '@millrace/editor-model/map-nodes.ts';
 import { Panel, type Rect, useReactFlow, useStore } from '@xyflow/react';
-import { memo, type PointerEvent, useEffect, useMemo, useRef, useState } from 'react';
+import { memo, type PointerEvent, useEffect, useMemo, useRef, useState, useSyncExternalStore } from 'react';
+import type { HeldViewport } from './held-viewport.ts';
 
 const WIDTH = 168;
 const HEIGHT = 116;
@@ -23,10 +25,19 @@ interface Pressed {
  * The minimap: pulling it moves the canvas, the wheel zooms. React Flow's own has an element for each node, and each of them looks at every step of
  * a pan and of a drag.
  */
-export function FlowMap({ nodes, label }: { nodes: readonly CanvasNode[]; label: string }) {
-  const [x, y, width, height] = useStore(viewOf, isSameView);
+export function FlowMap({
+  nodes,
+  viewport,
+  label,
+}: {
+  nodes: readonly CanvasNode[];
+  viewport: HeldViewport;
+  label: string;
+}) {
+  const { width, height } = useStore(sizeOf, isSameSize);
+  const { x, y, zoom } = useSyncExternalStore(viewport.subscribe, viewport.get);
   const { getViewport, setViewport, zoomTo } = useReactFlow();
-  const view = { x, y, width, height };
+  const view = { x: -x / zoom, y: -y / zoom, width: width / zoom, height: height / zoom };
   const flow = useMemo(() => boundsOf(nodes), [nodes]);
   const whole = flow === null ? view : around(flow, view);
   const scale = Math.max(whole.width / WIDTH, whole.height / HEIGHT);
@@ -117,23 +128,13 @@ const MapNodes = memo(function MapNodes({ nodes }: { nodes: readonly CanvasNode[
   ));
 });
 
-type View = readonly [x: number, y: number, width: number, height: number];
-
-/** What is seen of the flow. */
-function viewOf({
-  transform: [x, y, zoom],
-  width,
-  height,
-}: {
-  readonly transform: readonly [number, number, number];
-  readonly width: number;
-  readonly height: number;
-}): View {
-  return [-x / zoom, -y / zoom, width / zoom, height / zoom];
+/** The canvas, in pixels. */
+function sizeOf({ width, height }: Size): Size {
+  return { width, height };
 }
 
-function isSameView(a: View, b: View): boolean {
-  return a.every((one, at) => one === b[at]);
+function isSameSize(a: Size, b: Size): boolean {
+  return a.width === b.width && a.height === b.height;
 }
 
 /** Reaches beyond all sides of the map, wherever what is seen is. */

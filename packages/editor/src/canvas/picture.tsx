@@ -10,7 +10,6 @@ import {
   type OnNodeDrag,
   ReactFlow,
   SelectionMode,
-  useReactFlow,
   useStore,
   useStoreApi,
   type Viewport,
@@ -23,10 +22,13 @@ import { FlowEdgeView } from './flow-edge.tsx';
 import { FlowMap } from './flow-map.tsx';
 import { type Distance, LoopNodeView, StepNodeView, ViewDistance } from './flow-node.tsx';
 import { Ground } from './ground.tsx';
+import { createHeldViewport } from './held-viewport.ts';
 import { NoteNodeView } from './note-node.tsx';
+import { FIT } from './use-bring-into-view.ts';
 import { useContextMenus } from './use-context-menus.ts';
 import { MANY, useDrawing } from './use-drawing.ts';
 import { EdgeRouting } from './use-edge-routing.ts';
+import { useNearPart } from './use-near-part.ts';
 import { useTouch } from './use-touch.ts';
 
 const loadFarView = () => import('./far-view.tsx');
@@ -34,7 +36,7 @@ const FarView = lazyPart(async () => (await loadFarView()).FarView);
 
 const NODE_VIEWS = { step: StepNodeView, loop: LoopNodeView, note: NoteNodeView };
 const EDGE_VIEWS = { flow: FlowEdgeView };
-const FIT = { padding: 0.15, maxZoom: 1 } as const;
+const ORIGIN: Viewport = { x: 0, y: 0, zoom: 1 };
 const MULTI_SELECTION_KEYS = ['Shift', 'Meta', 'Control'];
 /** Pixels. Nodes are 184 wide, so a coarser grid wouldn't align them. */
 const GRID: [number, number] = [4, 4];
@@ -84,12 +86,13 @@ export const Picture = memo(function Picture({
   const { nodes, edges, lifted, routing, onNodesChange, onEdgesChange } = useDrawing(marks);
   const store = useEditorStore();
   const [leftView] = useState(() => leftViews.get(store));
-  const { getViewport } = useReactFlow();
+  const flow = useStoreApi<CanvasNode, CanvasEdge>();
+  const [viewport] = useState(() => createHeldViewport(flow, leftView ?? ORIGIN));
   useEffect(
     () => () => {
-      leftViews.set(store, getViewport());
+      leftViews.set(store, viewport.get());
     },
-    [store, getViewport],
+    [store, viewport],
   );
   const [motion, setMotion] = useState<Motion>('');
   const isLarge = nodes.length > MANY;
@@ -97,6 +100,7 @@ export const Picture = memo(function Picture({
     ({ transform: [, , zoom] }): Distance =>
       zoom < TINY ? (isLarge ? 'overview' : 'tiny') : zoom < FAR ? 'far' : 'near',
   );
+  const part = useNearPart({ nodes, edges, lifted }, viewport, isLarge && distance !== 'overview');
   useEffect(() => (isLarge ? loadInReserve(loadFarView) : undefined), [isLarge]);
   const labels = useMemo(
     () => ({
@@ -112,7 +116,6 @@ export const Picture = memo(function Picture({
   const isFinger = useMediaQuery(FINGER) ?? false;
   const touch = useTouch();
   const { takeClick, ...clicking } = useTapConnect(actions);
-  const flow = useStoreApi();
   useState(() => keepSizes(flow));
   useEffect(() => flow.setState({ multiSelectionActive: isSelecting }), [flow, isSelecting]);
   const onNodeClick: NodeMouseHandler<CanvasNode> = useCallback(
@@ -131,15 +134,20 @@ export const Picture = memo(function Picture({
   const menus = useContextMenus(onMenu);
   const onPaneClick = useCallback(() => onOpenNode(null), [onOpenNode]);
   const onMoveStart = useCallback(
-    (event: globalThis.MouseEvent | TouchEvent | null) =>
-      setMotion(event?.type === 'mousedown' ? 'is-panned' : 'is-moving'),
-    [],
+    (event: globalThis.MouseEvent | TouchEvent | null) => {
+      if (event?.type === 'mousedown') viewport.hold();
+      setMotion(event?.type === 'mousedown' ? 'is-panned' : 'is-moving');
+    },
+    [viewport],
   );
   // A press may still become a click.
   const onMove = useCallback((event: globalThis.MouseEvent | TouchEvent | null) => {
     if (event?.type === 'mousemove') setMotion('is-panned is-pulled');
   }, []);
-  const onMoveEnd = useCallback(() => setMotion(''), []);
+  const onMoveEnd = useCallback(() => {
+    viewport.release();
+    setMotion('');
+  }, [viewport]);
   const { onNodeDrag, onNodeDragStop } = actions;
   const whileDragging: OnNodeDrag<CanvasNode> = useCallback(
     (...drag) => {
@@ -161,15 +169,17 @@ export const Picture = memo(function Picture({
       <EdgeRouting value={routing}>
         <ReactFlow<CanvasNode, CanvasEdge>
           className={isTiny ? `${motion} is-tiny` : motion}
-          nodes={nodes}
-          edges={distance === 'overview' ? NO_EDGES : edges}
+          nodes={part.nodes}
+          edges={distance === 'overview' ? NO_EDGES : part.edges}
           onNodesChange={onNodesChange}
           onEdgesChange={onEdgesChange}
           nodeTypes={NODE_VIEWS}
           edgeTypes={EDGE_VIEWS}
           colorMode={scheme}
           ariaLabelConfig={labels}
-          {...(leftView === undefined ? { fitView: true } : { defaultViewport: leftView })}
+          fitView={leftView === undefined}
+          viewport={viewport.given}
+          onViewportChange={viewport.change}
           fitViewOptions={FIT}
           minZoom={0.1}
           maxZoom={2}
@@ -211,9 +221,8 @@ export const Picture = memo(function Picture({
           onMoveStart={onMoveStart}
           onMove={onMove}
           onMoveEnd={onMoveEnd}
-          // Empty elements that come and go at the border of the picture would cost more than they do.
-          // Tab then reaches only visible nodes, if they are near.
-          onlyRenderVisibleElements={isLarge && distance !== 'overview'}
+          // Empty elements that come and go at the border of the picture would cost more than they do. Near, Tab reaches only what is rendered.
+          onlyRenderVisibleElements={isLarge && distance !== 'overview' && !part.isPart}
           proOptions={PRO_OPTIONS}
           snapToGrid
           snapGrid={GRID}
@@ -221,7 +230,7 @@ export const Picture = memo(function Picture({
           {/* Far away the dots are a grey haze. And a layer is painted at its full size first: the ground would be a hundred times what is seen. */}
           {!isTiny && <Ground />}
           {distance === 'overview' && <FarView nodes={nodes} edges={edges} lifted={lifted} />}
-          {hasMap && <FlowMap nodes={nodes} label={t('editor.map')} />}
+          {hasMap && <FlowMap nodes={nodes} viewport={viewport} label={t('editor.map')} />}
           {children}
         </ReactFlow>
       </EdgeRouting>
@@ -265,7 +274,7 @@ function useTapConnect({ joinTo, startClick, endClick }: CanvasActions) {
  * Keeps the computed sizes and handles of nodes. React Flow would measure each node that comes into sight, and forget the handles of those that
  * are drawn without them because they are far away, and with the handles their edges.
  */
-function keepSizes(flow: ReturnType<typeof useStoreApi>): void {
+function keepSizes(flow: ReturnType<typeof useStoreApi<CanvasNode, CanvasEdge>>): void {
   flow.setState({
     updateNodeInternals: () => {
       const { fitViewQueued, nodes, setNodes } = flow.getState();

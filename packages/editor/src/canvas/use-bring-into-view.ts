@@ -4,6 +4,9 @@ import { useEditorStore } from '@millrace/editor-model/store.ts';
 import { useReactFlow, type Viewport } from '@xyflow/react';
 import { type RefObject, useEffect, useEffectEvent, useRef } from 'react';
 
+/** How everything is shown, also what isn't rendered at the moment. */
+export const FIT = { padding: 0.15, maxZoom: 1, includeHiddenNodes: true } as const;
+
 /** Milliseconds of a canvas animation; 0 if the user prefers reduced motion. */
 export function animationMs(): number {
   return matchMedia('(prefers-reduced-motion: reduce)').matches ? 0 : 200;

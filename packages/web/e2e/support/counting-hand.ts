@@ -34,7 +34,9 @@ export function countingHand(page: Page): CountingHand {
     type: (text) => page.keyboard.type(text),
     async newWorkflow(name) {
       await hand.click(page.getByRole('button', { name: 'New workflow' }));
-      await focused(page.getByRole('dialog', { name: 'New workflow' }).getByRole('textbox', { name: 'Name' }));
+      await focused(
+        page.getByRole('dialog', { name: 'New workflow' }).getByRole('textbox', { name: 'Name' }),
+      );
       await hand.type(name);
       await hand.press('Enter');
       await page.waitForURL(/\/workflows\/\d+$/);
