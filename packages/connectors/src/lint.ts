@@ -9,6 +9,7 @@ import {
 import { type Message, message, verbatim } from '@millrace/messages';
 import { Compile } from 'typebox/compile';
 import { type Connector, type ConnectorTrigger, connectorSchema, type Operation } from './format.ts';
+import { lintLists } from './lint-lists.ts';
 import {
   type ConnectorFault,
   lintConfig,
@@ -48,6 +49,7 @@ export function lintContents(connector: Connector): readonly ConnectorFault[] {
   return [
     ...lintBase(connector),
     ...lintTemplates([connector.reason, connector.errors ?? []] as JsonValue, '', ['response'], null),
+    ...lintLists(connector),
     ...lintVersions(connector.operations, '/operations'),
     ...lintVersions(connector.triggers ?? [], '/triggers'),
     ...operations,

@@ -13,6 +13,7 @@ import { MAX_TIMEOUT_MS } from '@millrace/node-kit/http/config';
 import { isBlank } from '@millrace/node-kit/values';
 import { type TProperties, type TSchema, Type } from 'typebox';
 import type { Connector, Exchange, Operation } from './format.ts';
+import { settingsReadBy } from './list-choices.ts';
 import { MAX_ITEMS } from './pages.ts';
 import { runOperation } from './run-operation.ts';
 import { TemplateBudget } from './templates.ts';
@@ -101,7 +102,7 @@ function wordsOf(title: string): readonly string[] {
 function propertiesOf(connector: Connector, operation: Operation): TProperties {
   return {
     ...credentialOf(connector),
-    ...ownProperties(operation),
+    ...ownProperties(connector, operation),
     ...(operation.pagination === undefined ? {} : { limit: limitProperty }),
     timeout_ms: timeoutProperty,
   };
@@ -127,10 +128,13 @@ function newCredentialOf({ title, hosts, base_url: url, authentication }: Connec
 }
 
 /** The settings that a file describes. */
-export function ownProperties({ settings, required }: Pick<Operation, 'settings' | 'required'>): TProperties {
+export function ownProperties(
+  connector: Connector,
+  { settings, required }: Pick<Operation, 'settings' | 'required'>,
+): TProperties {
   const own = Object.entries(settings).map(([name, schema]): [string, TSchema] => [
     name,
-    Type.Unsafe(settingOf(schema, required.includes(name))),
+    Type.Unsafe(listedSetting(connector, settingOf(schema, required.includes(name)))),
   ]);
   return Object.fromEntries(own);
 }
@@ -156,6 +160,18 @@ function settingOf(schema: JsonSchema, isRequired: boolean): JsonSchema {
   const byDefault = schema.default === undefined ? emptyOf(schema) : (schema.default as JsonValue);
   const isNeeded = isRequired && isBlank(byDefault);
   return { ...schema, default: byDefault, ...(isNeeded ? { 'x-filled': true } : {}) };
+}
+
+/** A setting with where its values are listed, as forms know it. */
+function listedSetting(connector: Connector, { 'x-list': id, ...schema }: JsonSchema): JsonSchema {
+  const list = connector.lists?.find((each) => each.id === id);
+  if (list === undefined) return schema;
+  const of = `${isOwn(connector) ? OWN_FAMILY : ''}${connector.id}`;
+  return {
+    ...schema,
+    'x-options': 'credential_id',
+    'x-options-list': { list: `${of}.${list.id}`, reads: settingsReadBy(list) },
+  };
 }
 
 function emptyOf({ type }: JsonSchema): JsonValue {
