@@ -26,8 +26,8 @@ const known: KnownValues = {
 };
 
 test('before a run, the names in an output are known from the example of its type, its values are not', () => {
-  const examples = { fetch: { status: null, body: null } };
-  const unknown = { sample: null, outputs: {}, examples };
+  const namesOf = (id: string) => (id === 'fetch' ? { status: null, body: null } : undefined);
+  const unknown = { sample: null, outputs: {}, namesOf };
   const hints = listHints(flow, 'after', unknown);
   expect(hints.find(({ path }) => path === 'nodes.fetch.output.body')).toEqual({
     path: 'nodes.fetch.output.body',
@@ -35,7 +35,7 @@ test('before a run, the names in an output are known from the example of its typ
   });
   expect(previewOf('{{nodes.fetch.output.body}}', flow, 'after', unknown)).toEqual({ kind: 'unknown' });
   // What is known stands before it.
-  const [sources] = listSources(flow, 'after', { ...known, examples });
+  const [sources] = listSources(flow, 'after', { ...known, namesOf });
   const fetch = sources.find(({ nodeId }) => nodeId === 'fetch');
   expect(fetch).toMatchObject({ isExample: false, value: { status: 200 } });
 });

@@ -13,14 +13,15 @@ import {
 import { presentMessage } from '@millrace/messages/english';
 import { type FlowPart, loopsAround, upstreamOf } from './flow-scope.ts';
 import { own } from './flow-value.ts';
+import type { NamesOf } from './known-names.ts';
 import { type DataSource, membersOf, type PathHint, type Preview } from './known-values.ts';
 
 /** Known values that a node's templates can read, from the sample and the last execution. */
 export interface KnownValues {
   readonly sample: JsonValue;
   readonly outputs: { readonly [nodeId: string]: JsonObject | undefined };
-  /** What outputs look like that aren't known yet, by node. */
-  readonly examples?: { readonly [nodeId: string]: JsonObject | undefined };
+  /** What outputs look like that aren't known yet. */
+  readonly namesOf?: NamesOf;
 }
 
 const MAX_HINTS = 600;
@@ -50,34 +51,30 @@ export function listSources(
   known: KnownValues,
 ): readonly [outputs: readonly DataSource[], others: readonly DataSource[]] {
   const outputs: DataSource[] = [];
-  const add = (path: string, value: JsonValue | undefined) =>
-    outputs.push({ path, value, nodeId: null, isExample: false });
+  const add = (path: string, value: JsonValue | undefined, isExample = false) =>
+    outputs.push({ path, value, nodeId: null, isExample });
   const loop = loopOf(flow, nodeId);
   if (loop !== null) {
-    add('item', itemOf(flow, loop, known));
+    const item = itemOf(flow, loop, known);
+    const names = item === undefined ? itemOf(flow, loop, asIfRun(flow, loop, known)) : undefined;
+    add('item', item ?? names, names !== undefined);
     add('index', 0);
   }
   for (const name of ARGUMENTS[typeOf(flow, nodeId)] ?? []) add(`args.${name}`, undefined);
-  // A webhook's response is rendered after all nodes have ended, and an iteration's result after those in the loop.
-  const readable = isTrigger(flow, nodeId)
-    ? flow.nodes.map(({ id }) => id)
-    : [
-        ...upstreamOf(flow, nodeId),
-        ...flow.nodes.filter(({ parentId }) => parentId === nodeId).map(({ id }) => id),
-      ];
+  const readable = readableFrom(flow, nodeId);
   for (const id of [...readable].reverse()) {
     if (isTrigger(flow, id)) continue;
     const output = own(known.outputs, id);
-    const value = output ?? own(known.examples ?? {}, id);
+    const value = output ?? known.namesOf?.(id);
     const isExample = output === undefined && value !== undefined;
     outputs.push({ path: `nodes${templateStep(id)}.output`, value, nodeId: id, isExample });
   }
-  const isStart = (id: string) => isTrigger(flow, id);
-  const trigger = [nodeId, ...readable, ...flow.nodes.map(({ id }) => id)].find(isStart) ?? null;
+  const [trigger = null] = startsOf(flow, nodeId);
+  const names = known.sample === null ? dataNames(flow, nodeId, known) : null;
   const vars = Object.entries(flow.settings?.vars ?? {});
   const request = requestOf(flow, trigger);
   const others = [
-    { path: 'trigger.data', value: known.sample, nodeId: trigger },
+    { path: 'trigger.data', value: names ?? known.sample, nodeId: trigger, isExample: names !== null },
     ...(request === null
       ? []
       : [{ path: 'trigger.request', value: request, nodeId: trigger, isExample: true }]),
@@ -86,6 +83,41 @@ export function listSources(
     { path: 'now', value: undefined, nodeId: null },
   ];
   return [outputs, others.map((source) => ({ isExample: false, ...source }))];
+}
+
+/** The nodes whose outputs a node's templates can read. */
+function readableFrom(flow: FlowPart, nodeId: string): readonly string[] {
+  // A webhook's response is rendered after all nodes have ended, and an iteration's result after those in the loop.
+  if (isTrigger(flow, nodeId)) return flow.nodes.map(({ id }) => id);
+  return [
+    ...upstreamOf(flow, nodeId),
+    ...flow.nodes.filter(({ parentId }) => parentId === nodeId).map(({ id }) => id),
+  ];
+}
+
+/** The triggers that a node may be started by; all, if nothing leads to it yet. */
+function startsOf(flow: FlowPart, nodeId: string): readonly string[] {
+  const isStart = (id: string) => isTrigger(flow, id);
+  if (isStart(nodeId)) return [nodeId];
+  const before = upstreamOf(flow, nodeId).filter(isStart);
+  return before.length > 0 ? before : flow.nodes.map(({ id }) => id).filter(isStart);
+}
+
+/** The names in the data of the triggers that a node may be started by; null if unknown. */
+function dataNames(flow: FlowPart, nodeId: string, { namesOf }: KnownValues): JsonObject | null {
+  const all = startsOf(flow, nodeId).map((id) => namesOf?.(id)?.data);
+  const names = all.flatMap((each) => Object.entries((each ?? {}) as JsonObject));
+  return names.length === 0 ? null : Object.fromEntries(names);
+}
+
+/** What would be known if everything had run and returned its names. */
+function asIfRun(flow: FlowPart, nodeId: string, known: KnownValues): KnownValues {
+  const { namesOf, outputs, sample } = known;
+  const named = flow.nodes.map(({ id }): [string, JsonObject | undefined] => [
+    id,
+    own(outputs, id) ?? namesOf?.(id),
+  ]);
+  return { sample: sample ?? dataNames(flow, nodeId, known), outputs: Object.fromEntries(named) };
 }
 
 /** What a webhook keeps of its calls besides the body, with unknown values; null if nothing. */

@@ -162,6 +162,11 @@ test('after the page was closed, templates still know the last outputs', async (
   await output.waitFor();
   await later.panel.getByRole('button', { name: 'Widen the node panel' }).click();
   await output.waitFor({ state: 'detached' });
+  // A trigger reads nothing, but something comes out of it.
+  await later.node('start').dblclick();
+  await output.getByText('From the last execution:').waitFor();
+  await again.page.keyboard.press('F2');
+  await output.waitFor({ state: 'detached' });
   await later.node('first').click();
   await later.panel.getByRole('tab', { name: 'Output' }).click();
   await later.panel.getByText('From the last execution:').waitFor();

@@ -79,7 +79,7 @@ export const modelProperties = {
     title: 'Schema',
     'x-when': { output: ['json'] },
     description:
-      "JSON Schema of the answer, for output json. An answer that doesn't match fails with ai_invalid_output and is retried.",
+      "JSON Schema that the answer must match. One that doesn't fails with ai_invalid_output and is retried.",
     default: {},
     'x-code': 'json',
     'x-json-schema': true,

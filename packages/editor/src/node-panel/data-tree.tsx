@@ -95,12 +95,16 @@ function Branch({ hint, parent, source, isOpen, onToggle }: BranchProps) {
             <Text span size="xs" fw={isRoot ? 600 : 400} truncate>
               {name}
             </Text>
-            {!isShown && <Hint span>{countOf(value)}</Hint>}
+            {!isShown && !source.isExample && <Hint span>{countOf(value)}</Hint>}
           </UnstyledButton>
           <InsertButton path={path} />
         </Group>
       )}
-      {isRoot && source.isExample && <Hint pl={16}>{t('forms.data.example')}</Hint>}
+      {isRoot && source.isExample && (
+        <Hint pl={16}>
+          {t(path.startsWith('trigger.') ? 'forms.data.exampleOfStart' : 'forms.data.example')}
+        </Hint>
+      )}
       {isShown && (
         <ul>
           {members.map((member) => (

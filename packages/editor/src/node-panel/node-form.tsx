@@ -1,9 +1,10 @@
 import '@millrace/ui/i18n/parts/template-messages.ts';
 import { isWhole, type KnownType } from '@millrace/editor-model/editor-state.ts';
+import { namesIn } from '@millrace/editor-model/known-names.ts';
 import { withoutNode } from '@millrace/editor-model/problem-text.ts';
 import { useEditorState } from '@millrace/editor-model/store.ts';
 import { listHints, listSources, previewOf } from '@millrace/editor-model/template-scope.ts';
-import { type FlowNode, isJsonObject, type JsonObject, type JsonValue } from '@millrace/engine';
+import { type FlowNode, isJsonObject, type JsonValue } from '@millrace/engine';
 import { loadFilters } from '@millrace/templates/template-filters-page';
 import { loadPatternEngine } from '@millrace/values/pattern-engine-page';
 import { type ReactNode, useCallback, useMemo, useState } from 'react';
@@ -49,10 +50,9 @@ export function NodeForm({
   const outputs = useKnownOutputs(nodeId);
 
   const flow = useMemo(() => ({ nodes, edges, settings }), [nodes, edges, settings]);
-  const examples = useMemo(() => examplesOf(nodes, nodeTypes), [nodes, nodeTypes]);
   const known = useMemo(
-    () => ({ sample: sample as JsonValue, outputs, examples }),
-    [sample, outputs, examples],
+    () => ({ sample: sample as JsonValue, outputs, namesOf: namesIn(flow, nodeTypes, outputs) }),
+    [sample, outputs, flow, nodeTypes],
   );
   const [targets] = useState(createInsertTargets);
   const sources = useCallback(() => listSources(flow, nodeId, known).flat(), [flow, nodeId, known]);
@@ -102,20 +102,6 @@ export function NodeForm({
   );
 }
 
-/** The names in each node's output, from the example of its type; their values would be mistaken for real ones. */
-function examplesOf(
-  nodes: readonly FlowNode[],
-  types: ReadonlyMap<string, KnownType>,
-): { readonly [nodeId: string]: JsonObject } {
-  return Object.fromEntries(
-    nodes.flatMap(({ id, type }) => {
-      const example = types.get(type)?.output_example ?? null;
-      if (example === null || KNOWN_ONLY_BY_RUNNING.has(type)) return [];
-      return [[id, Object.fromEntries(Object.keys(example).map((name) => [name, null]))]];
-    }),
-  );
-}
-
 /** What a pointer of names leads to in a node. */
 function wholeAt(node: FlowNode | undefined, base: string): JsonValue {
   return base
@@ -126,9 +112,6 @@ function wholeAt(node: FlowNode | undefined, base: string): JsonValue {
       (node ?? null) as JsonValue,
     );
 }
-
-/** Types whose output has the names that their settings give it. */
-const KNOWN_ONLY_BY_RUNNING = new Set(['core.set', 'core.merge', 'wait.callback', 'core.stop']);
 
 /** Types that can't be nested in another node, as an agent's tool or an approval's message. */
 const NEVER_INSIDE = new Set([

@@ -75,6 +75,12 @@ describe('the languages of the page', () => {
     expect(foreign).toEqual([]);
   });
 
+  test.each(['en', 'ja'] as const)('call no value of a form null, in %s', (language) => {
+    const ofForms = [...LANGUAGES[language]].filter(([key]) => key.startsWith('forms.'));
+    expect(ofForms.length).toBeGreaterThan(100);
+    expect(ofForms.filter(([, text]) => /\bnull\b/.test(text))).toEqual([]);
+  });
+
   test('have hints only for existing error codes', () => {
     const code = sourcesOf(
       '{engine,templates,node-kit,connectors,ai-nodes,nodes,egress,runtime,polling,chat,ports,database-clients,secrets,credentials,service,operations}/src/**/*.ts',

@@ -103,8 +103,10 @@ export function presentOperation({ connector, node, isReplaced }: ConnectorNode)
   return { ...present(node), group: connector.title, ...(isReplaced ? { is_replaced: true } : {}) };
 }
 
-/** The output of the first example that succeeds. */
+/** The output of the first example that succeeds; that of a node which waits is what it waits with. */
 function outputOf({ examples }: NodeDefinition): JsonObject | null {
-  const outputs = examples.flatMap(({ expect }) => ('output' in expect ? [expect.output] : []));
+  const outputs = examples.flatMap(({ expect }) =>
+    'output' in expect && !('awaitsSignal' in expect) ? [expect.output] : [],
+  );
   return outputs[0] ?? null;
 }
