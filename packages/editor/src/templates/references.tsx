@@ -144,7 +144,7 @@ function useTypeNames(): ((type: string) => string) | null {
     };
   }, []);
   if (types === null) return null;
-  return (type) => (types.isKnownType(type) ? t(`credentials.types.${type}.title`) : type);
+  return (type) => types.titleOfType(type, t);
 }
 
 /** Selects a workflow of the organisation. */
