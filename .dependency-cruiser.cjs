@@ -46,6 +46,7 @@ const MAY_IMPORT = {
   ],
   credentials: [
     'admin-api',
+    'connectors',
     'database',
     'database-clients',
     'egress',

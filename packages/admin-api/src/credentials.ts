@@ -174,8 +174,12 @@ export const CREDENTIAL_ENDPOINTS = {
   'GET /orgs/:org/credentials/:credential/options': {
     access: 'editor',
     summary:
-      'The models of an AI provider or the channels of a chat service, as it lists them for the credential',
+      'What a service lists for the credential: the models of an AI provider, the channels of a chat service, or a list of a connector',
     query: Closed({
+      /** A connector's list, such as `slack.channels`; `own.` stands before the organisation's own. */
+      list: Type.Optional(Type.String({ pattern: '^(own\\.)?[a-z0-9_]{1,60}\\.[a-z0-9_]{1,60}$' })),
+      /** What that list reads of the node's settings, as a JSON object. */
+      settings: Type.Optional(Type.String({ maxLength: 4_000 })),
       search: Type.Optional(Type.String({ maxLength: 200 })),
       cursor: Type.Optional(Type.String({ maxLength: 20 })),
     }),

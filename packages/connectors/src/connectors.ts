@@ -1,6 +1,6 @@
 import type { NodeDefinition } from '@millrace/engine';
 import common from './common-ja.json' with { type: 'json' };
-import type { Connector, ConnectorTrigger, Operation } from './format.ts';
+import type { Connector, ConnectorList, ConnectorTrigger, Operation } from './format.ts';
 import { nodeOf, titleOf, typeOf } from './node-type.ts';
 import { services } from './services.ts';
 import { triggerNodeOf, triggerTypeOf } from './trigger-type.ts';
@@ -38,6 +38,19 @@ export function nodesOf(connectors: readonly Connector[]): readonly ConnectorNod
 
 /** Every operation and trigger of every connector, in the order the editor shows them. */
 export const connectorNodes: readonly ConnectorNode[] = nodesOf(services);
+
+/** A list of one of these connectors, by their names: `slack`, `channels`. */
+export function findList(connectors: readonly Connector[], id: string, list: string): FoundList | undefined {
+  const connector = connectors.find((each) => each.id === id);
+  const found = connector?.lists?.find((each) => each.id === list);
+  return connector === undefined || found === undefined ? undefined : { connector, list: found };
+}
+
+/** A list with its connector. */
+export interface FoundList {
+  readonly connector: Connector;
+  readonly list: ConnectorList;
+}
 
 const serviceByType = new Map(connectorNodes.map(({ node, connector }) => [node.type, connector]));
 

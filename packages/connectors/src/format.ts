@@ -214,6 +214,50 @@ export type ConnectorTrigger = Static<typeof trigger>;
 /** What a request is made of and how its response is read: an operation, or a trigger's list or detail. */
 export type Asked = Pick<Operation, 'request' | 'effect' | 'repetition' | 'key' | 'errors' | 'response'>;
 
+/** What is listed by an operation, which changes nothing. */
+const listSource = {
+  operation: name(),
+  /** Of the operation. Templates read `args.<setting>`, settings of the node whose list it is, which have to be filled in. */
+  settings: Type.Optional(Type.Unsafe<JsonObject>({ type: 'object' })),
+  /** The list in the output of an operation without pages, read from `args.output`. Default: its `items`. */
+  items: Type.Optional(text()),
+};
+const groups = closed({ ...listSource, label: text() });
+const list = closed({
+  id: name(),
+  ...listSource,
+  /** Settings to try instead where the service refuses: what some credentials may list, others may not. */
+  fallback: Type.Optional(Type.Unsafe<JsonObject>({ type: 'object' })),
+  /** Another list; this one is asked for each of its items, which are `args.group` in `settings`. Its label reads `args.item`. */
+  groups: Type.Optional(groups),
+  /** Which items count, read from `args.item`. */
+  when: Type.Optional(text()),
+  /** What the setting takes, and what people see of it, read from `args.item`. */
+  value: text(),
+  label: text(),
+});
+export type ConnectorList = Static<typeof list>;
+export type ListSource = Pick<ConnectorList, 'operation' | 'settings' | 'items'>;
+
+/** What the service wants in a credential, by its type: a new one begins with it. */
+const newCredential = closed({
+  header: Type.Optional(closed({ name: Type.String({ pattern: "^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$" }) })),
+  query: Type.Optional(closed({ name: text() })),
+  oauth2: Type.Optional(
+    closed({
+      /** One that the form knows; it fills in what is missing here. */
+      service: Type.Optional(name()),
+      scope: Type.Optional(text()),
+      authorization_url: Type.Optional(Type.String({ pattern: '^https?://' })),
+      token_url: Type.Optional(Type.String({ pattern: '^https?://' })),
+      client_authentication: Type.Optional(Type.Enum(['body', 'basic'], { type: 'string' })),
+      authorization_parameters: Type.Optional(text()),
+    }),
+  ),
+  google_service_account: Type.Optional(closed({ scope: text() })),
+  aws: Type.Optional(closed({ service: text() })),
+});
+
 /** The members of a connector's file. */
 const members = {
   id: name(),
@@ -255,12 +299,15 @@ const members = {
     ),
     /** What the setting says about the credential. */
     description: text(),
+    new_credential: Type.Optional(newCredential),
   }),
   /** Of every request. */
   headers: Type.Optional(Type.Record(Type.String(), Type.String())),
   /** Why the service refused something, read from its answer. */
   reason: text(),
   errors: Type.Optional(Type.Array(errorRule)),
+  /** Values that settings can take, as the service lists them: a setting names one by `x-list`. */
+  lists: Type.Optional(Type.Array(list, { minItems: 1, maxItems: 20 })),
   operations: Type.Array(operation, { minItems: 1, maxItems: 100 }),
   /** What starts workflows, by polling. */
   triggers: Type.Optional(Type.Array(trigger, { minItems: 1, maxItems: 20 })),

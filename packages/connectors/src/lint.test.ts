@@ -45,6 +45,15 @@ it.each<[string, () => ReturnType<typeof faultsAfter>, string, string]>([
     'only reads',
   ],
   [
+    'what a credential of another type begins with',
+    () =>
+      faultsAfter(({ authentication }) => ({
+        authentication: { ...authentication, new_credential: { header: { name: 'X-Key' } } },
+      })),
+    '/authentication/new_credential/header',
+    'authentication.types',
+  ],
+  [
     'a time that nothing reads',
     () =>
       trigger(({ request }) => ({

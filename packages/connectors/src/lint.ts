@@ -9,6 +9,7 @@ import {
 import { type Message, message, verbatim } from '@millrace/messages';
 import { Compile } from 'typebox/compile';
 import { type Connector, type ConnectorTrigger, connectorSchema, type Operation } from './format.ts';
+import { lintLists } from './lint-lists.ts';
 import {
   type ConnectorFault,
   lintConfig,
@@ -48,6 +49,7 @@ export function lintContents(connector: Connector): readonly ConnectorFault[] {
   return [
     ...lintBase(connector),
     ...lintTemplates([connector.reason, connector.errors ?? []] as JsonValue, '', ['response'], null),
+    ...lintLists(connector),
     ...lintVersions(connector.operations, '/operations'),
     ...lintVersions(connector.triggers ?? [], '/triggers'),
     ...operations,
@@ -77,10 +79,15 @@ function lintBase({
   const target = readAddress(parts.join('example'), own);
   if (!(target instanceof URL)) return [{ pointer: '/base_url', message: target }];
   const faults: ConnectorFault[] = [];
-  const { types, chat } = authentication;
+  const { types, chat, new_credential: newCredential = {} } = authentication;
   // One without any has no description either; only a file that has the member can have an empty list.
   if (types.length === 0 && (own !== true || authentication.description !== '')) {
     faults.push({ pointer: '/authentication/types', message: message('connectors.types_missing') });
+  }
+  for (const type of Object.keys(newCredential)) {
+    if ((types as readonly string[]).includes(type)) continue;
+    const pointer = `/authentication/new_credential/${type}`;
+    faults.push({ pointer, message: message('connectors.not_its_type') });
   }
   if (types.includes('chat') !== (chat !== undefined) || (chat !== undefined && types.length > 1)) {
     faults.push({ pointer: '/authentication', message: message('connectors.chat_alone') });

@@ -7,12 +7,13 @@ import {
   type NodeExample,
   textOrJson,
 } from '@millrace/engine';
-import { credentialProperty } from '@millrace/node-kit/credential-property';
+import { credentialProperty, type NewCredential } from '@millrace/node-kit/credential-property';
 import { checkedNode, type FormLayout } from '@millrace/node-kit/define';
 import { MAX_TIMEOUT_MS } from '@millrace/node-kit/http/config';
 import { isBlank } from '@millrace/node-kit/values';
 import { type TProperties, type TSchema, Type } from 'typebox';
 import type { Connector, Exchange, Operation } from './format.ts';
+import { settingsReadBy } from './list-choices.ts';
 import { MAX_ITEMS } from './pages.ts';
 import { runOperation } from './run-operation.ts';
 import { TemplateBudget } from './templates.ts';
@@ -101,23 +102,39 @@ function wordsOf(title: string): readonly string[] {
 function propertiesOf(connector: Connector, operation: Operation): TProperties {
   return {
     ...credentialOf(connector),
-    ...ownProperties(operation),
+    ...ownProperties(connector, operation),
     ...(operation.pagination === undefined ? {} : { limit: limitProperty }),
     timeout_ms: timeoutProperty,
   };
 }
 
 /** The setting of the credential; none if the service asks for none. */
-export function credentialOf({ authentication: { types, description } }: Connector): TProperties {
+export function credentialOf(connector: Connector): TProperties {
+  const { types, description } = connector.authentication;
   if (types.length === 0) return {};
-  return { credential_id: credentialProperty(types, 'Credential', description) };
+  const start = newCredentialOf(connector);
+  return { credential_id: credentialProperty(types, 'Credential', description, 'needed', start) };
+}
+
+function newCredentialOf({ title, hosts, base_url: url, authentication }: Connector): NewCredential {
+  const { chat, new_credential: fields = {} } = authentication;
+  const [, host = ''] = /^https?:\/\/([^/:]*\{\{\s*args\.\w+\s*\}\}[^/:]*)/.exec(url) ?? [];
+  return {
+    name: title,
+    hosts,
+    ...(host === '' ? {} : { host: host.replace(/\{\{\s*args\.(\w+)\s*\}\}/g, '{{$1}}') }),
+    fields: chat === undefined ? fields : { chat: { service: chat.service } },
+  };
 }
 
 /** The settings that a file describes. */
-export function ownProperties({ settings, required }: Pick<Operation, 'settings' | 'required'>): TProperties {
+export function ownProperties(
+  connector: Connector,
+  { settings, required }: Pick<Operation, 'settings' | 'required'>,
+): TProperties {
   const own = Object.entries(settings).map(([name, schema]): [string, TSchema] => [
     name,
-    Type.Unsafe(settingOf(schema, required.includes(name))),
+    Type.Unsafe(listedSetting(connector, settingOf(schema, required.includes(name)))),
   ]);
   return Object.fromEntries(own);
 }
@@ -143,6 +160,18 @@ function settingOf(schema: JsonSchema, isRequired: boolean): JsonSchema {
   const byDefault = schema.default === undefined ? emptyOf(schema) : (schema.default as JsonValue);
   const isNeeded = isRequired && isBlank(byDefault);
   return { ...schema, default: byDefault, ...(isNeeded ? { 'x-filled': true } : {}) };
+}
+
+/** A setting with where its values are listed, as forms know it. */
+function listedSetting(connector: Connector, { 'x-list': id, ...schema }: JsonSchema): JsonSchema {
+  const list = connector.lists?.find((each) => each.id === id);
+  if (list === undefined) return schema;
+  const of = `${isOwn(connector) ? OWN_FAMILY : ''}${connector.id}`;
+  return {
+    ...schema,
+    'x-options': 'credential_id',
+    'x-options-list': { list: `${of}.${list.id}`, reads: settingsReadBy(list) },
+  };
 }
 
 function emptyOf({ type }: JsonSchema): JsonValue {

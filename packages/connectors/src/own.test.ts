@@ -44,6 +44,61 @@ it('accepts what a file has to say, and fills in the rest', () => {
   expect(faultsOf(without('authentication'))).toEqual([]);
 });
 
+const LIST = { id: 'names', operation: 'list', value: '{{args.item.id}}', label: '{{args.item.name}}' };
+const LISTING = {
+  ...OPERATION,
+  ...{ id: 'list', settings: { kind: SETTING }, required: [] },
+  ...{ request: { method: 'GET', path: '/things', query: { kind: '{{args.kind}}' } } },
+  ...{ output: { items: '{{args.response.body}}' } },
+};
+/** A file whose operation chooses a name from a list. */
+const listed = (list: object, more: { setting?: object; listing?: object } = {}) => ({
+  ...FILE,
+  lists: [{ ...LIST, ...list }],
+  operations: [
+    { ...OPERATION, settings: { name: { ...SETTING, 'x-list': 'names', ...more.setting } } },
+    { ...LISTING, ...more.listing },
+  ],
+});
+
+it('takes the choices of a setting from another operation', () => {
+  expect(faultsOf(listed({}))).toEqual([]);
+  const read = readOwnConnector(listed({ settings: { kind: '{{args.name}}' } }) as unknown as JsonValue);
+  if ('faults' in read) throw new Error('it has faults');
+  const schemas = nodesOf([read.connector]).map(({ node }) => node.configSchema.properties as JsonObject);
+  expect(schemas[0]?.name).toMatchObject({
+    'x-options': 'credential_id',
+    'x-options-list': { list: 'own.things.names', reads: ['name'] },
+  });
+});
+
+it.each<[string, object, string]>([
+  ['an operation that is not there', listed({ operation: 'nothing' }), '/lists/0/operation'],
+  [
+    'an operation that changes something',
+    listed({}, { listing: { effect: true, repetition: 'harmless' } }),
+    '/lists/0/operation',
+  ],
+  ['a setting that the operation has not', listed({ settings: { color: 'red' } }), '/lists/0/settings'],
+  [
+    'no setting that the operation needs',
+    listed({}, { listing: { required: ['kind'] } }),
+    '/lists/0/settings',
+  ],
+  ['what is no item', listed({ value: '{{args.group.id}}' }), '/lists/0/value/0'],
+  [
+    'a setting that the node has not',
+    listed({ settings: { kind: '{{args.kind}}' } }),
+    '/operations/0/settings/name/x-list',
+  ],
+  ['a list that is not there', listed({ id: 'others' }), '/operations/0/settings/name/x-list'],
+  ['a list of numbers', listed({}, { setting: { type: 'integer' } }), '/operations/0/settings/name/x-list'],
+  ['no credential', { ...listed({}), authentication: undefined }, '/lists'],
+])('refuses a list with %s', (_what, file, pointer) => {
+  const sound = JSON.parse(JSON.stringify(file)) as object;
+  expect(faultsOf(sound).map(([at]) => at)).toContain(pointer);
+});
+
 it.each<[string, object, string, string]>([
   ['a member that is not known', { ...FILE, script: 'x' }, '/script', 'not a member'],
   ['an icon with markup', { ...FILE, icon: '<svg onload="x">' }, '/icon', 'match'],

@@ -37,6 +37,7 @@ const KEYWORDS = [
   'anyOf',
   'x-labels',
   'x-placeholder',
+  'x-list',
   'x-multiline',
   'x-filled',
 ] as const;
@@ -173,7 +174,10 @@ function lintKeywords(schema: JsonValue, at: string): ConnectorFault[] {
       return [{ pointer, message: message('connectors.labels_not_texts') }];
     }
     if (
-      (keyword === 'title' || keyword === 'description' || keyword === 'x-placeholder') &&
+      (keyword === 'title' ||
+        keyword === 'description' ||
+        keyword === 'x-placeholder' ||
+        keyword === 'x-list') &&
       typeof value !== 'string'
     ) {
       return [{ pointer, message: message('connectors.not_text') }];

@@ -55,7 +55,7 @@ export function triggerNodeOf(connector: Connector, trigger: ConnectorTrigger): 
     icon: connector.icon,
     kind: 'trigger',
     isInterpreted: isOwn(connector),
-    properties: { ...credentialOf(connector), ...ownProperties(trigger), ...pollingProperties },
+    properties: { ...credentialOf(connector), ...ownProperties(connector, trigger), ...pollingProperties },
     required: [...Object.keys(credentialOf(connector)), ...trigger.required],
     form: formOf(connector, trigger),
     synonyms: synonymsOf(connector, trigger),

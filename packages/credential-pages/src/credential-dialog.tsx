@@ -3,7 +3,7 @@ import '@millrace/ui/i18n/parts/forms.ts';
 import { Alert, Select, Skeleton, TagsInput, Text, TextInput } from '@mantine/core';
 import type { Credential, CredentialTypeItem, OauthPreset } from '@millrace/admin-api';
 import { FormContext } from '@millrace/editor/form/form-context.tsx';
-import type { CredentialStart } from '@millrace/editor/form/new-credential.ts';
+import type { CredentialStart } from '@millrace/editor-model/credential-start.ts';
 import type { JsonObject } from '@millrace/engine';
 import { ApiProblem, call } from '@millrace/ui/api/client.ts';
 import { useOrg } from '@millrace/ui/api/me.ts';
@@ -12,6 +12,7 @@ import { FormDialog } from '@millrace/ui/components/form-dialog.tsx';
 import { ErrorState } from '@millrace/ui/components/states.tsx';
 import { Hint } from '@millrace/ui/components/text.tsx';
 import { notifyUnlessOfFields, useChange } from '@millrace/ui/components/use-change.ts';
+import { isKnownType } from '@millrace/ui/i18n/credential-types.ts';
 import { useQuery } from '@tanstack/react-query';
 import { TriangleAlert } from 'lucide-react';
 import { useState } from 'react';
@@ -19,7 +20,7 @@ import { useTranslation } from 'react-i18next';
 import { ConnectDialog } from './connect-dialog.tsx';
 import { RedirectAddress } from './connection-state.tsx';
 import { CredentialFields, initialFields, isSecret, propertiesOf } from './credential-fields.tsx';
-import { isKnownType, wantsPage } from './credential-text.ts';
+import { wantsPage } from './credential-text.ts';
 import { TestDialog } from './test-dialog.tsx';
 
 interface DialogProps {
@@ -27,7 +28,7 @@ interface DialogProps {
   credential: Credential | null;
   /** Types allowed for a new one; absent: all. */
   onlyTypes?: readonly string[];
-  /** What the form of a new one is filled with, if there is a single type. */
+  /** What the form of a new one is filled with. */
   start?: CredentialStart;
   /** Created for a node: closes itself after a test that didn't fail. */
   isBrief?: boolean;
@@ -117,8 +118,9 @@ function CredentialForm({
 }: CredentialFormProps) {
   const { t } = useTranslation();
   const isOnly = types.length === 1;
-  // Of two, the first is the usual one; among more, whoever adds it chooses.
-  const usual = types.length === 2 ? types.find((each) => each.type === onlyTypes?.[0]) : undefined;
+  // Of two, or of those of a known service, the first is the usual one; among others, whoever adds it chooses.
+  const hasUsual = types.length === 2 || start?.name !== undefined;
+  const usual = hasUsual ? types.find((each) => each.type === onlyTypes?.[0]) : undefined;
   const preset = isOnly ? types[0] : usual;
   const [type, setType] = useState(credential?.type ?? preset?.type ?? null);
   const [given, setName] = useState(credential?.name ?? null);
@@ -127,12 +129,11 @@ function CredentialForm({
   const titleOf = ({ type: value, title }: CredentialTypeItem) =>
     isKnownType(value) ? t(`credentials.types.${value}.title`) : title;
   const [fields, setFields] = useState<JsonObject>(
-    () =>
-      credential?.settings ??
-      (preset === undefined ? {} : { ...initialFields(preset), ...(isOnly ? start?.fields : {}) }),
+    () => credential?.settings ?? (preset === undefined ? {} : startingFields(preset, start, presets)),
   );
   const named = preset === undefined ? undefined : definition;
-  const name = given ?? (named === undefined ? '' : (labelIn(named, fields) ?? titleOf(named)));
+  const name =
+    given ?? (named === undefined ? '' : (start?.name ?? labelIn(named, fields) ?? titleOf(named)));
   const save = useSave(credential, onSaved);
   const problems = save.error instanceof ApiProblem ? save.error.errors : [];
   const problemAt = (pointer: string) => problems.find((each) => each.pointer === pointer)?.message;
@@ -174,7 +175,7 @@ function CredentialForm({
           onChange={(next) => {
             const chosen = types.find((each) => each.type === next);
             setType(next);
-            setFields(chosen === undefined ? {} : initialFields(chosen));
+            setFields(chosen === undefined ? {} : startingFields(chosen, start, presets));
             save.reset();
           }}
           description={type !== null && isKnownType(type) ? t(`credentials.types.${type}.about`) : undefined}
@@ -227,6 +228,7 @@ function CredentialForm({
             onChange={change}
             credential={credential}
             hosts={hosts}
+            service={start?.name}
             takesFocus={preset !== undefined}
           />
           {type === 'oauth2' && fields.grant !== 'client_credentials' && (
@@ -239,6 +241,21 @@ function CredentialForm({
       )}
     </FormDialog>
   );
+}
+
+/** The fields of a new credential: a type's defaults, and what is known of its service. */
+function startingFields(
+  definition: CredentialTypeItem,
+  start: CredentialStart | undefined,
+  presets: readonly OauthPreset[],
+): JsonObject {
+  const { service, ...given } = start?.fields[definition.type] ?? {};
+  const fields = initialFields(definition);
+  if (definition.type !== 'oauth2') return { ...fields, ...given, ...(service ? { service } : {}) };
+  // A connector of the organisation's own may name one that isn't known here.
+  const preset = presets.find(({ id }) => id === service);
+  if (preset === undefined) return { ...fields, ...given };
+  return { ...withPreset({ ...fields, service: preset.id }, preset), ...given };
 }
 
 /** The fields as a service needs them; what it doesn't need is left out. */

@@ -88,6 +88,8 @@ interface FieldsProps {
   credential: Credential | null;
   /** The hosts it is bound to. */
   hosts: readonly string[];
+  /** The service that it is made for, if that is known. */
+  service?: string | undefined;
   /** Focuses the first field to fill in when the dialog opens. */
   takesFocus?: boolean;
 }
@@ -108,6 +110,7 @@ export function CredentialFields({
   onChange,
   credential,
   hosts,
+  service,
   takesFocus = false,
 }: FieldsProps) {
   const { t } = useTranslation();
@@ -124,7 +127,7 @@ export function CredentialFields({
     ) ?? shown.find(({ schema }) => isSecret(schema));
   const [focused] = useState(first?.name);
   const names = shown.map(({ name }) => name);
-  const guides = guidesByField(definition.guides, { fields: value, hosts, shown: names });
+  const guides = guidesByField(definition.guides, { fields: value, hosts, shown: names, service });
   const textsOf = ({ name, schema }: (typeof shown)[number]) => {
     const textKey = fieldText(definition.type, name);
     return textKey === null

@@ -1,12 +1,6 @@
 import type { Credential } from '@millrace/admin-api';
+import { isKnownType } from '@millrace/ui/i18n/credential-types.ts';
 import credentialTexts from '@millrace/ui/i18n/en/credentials.json';
-
-/** Types with translated texts. */
-export type KnownType = keyof typeof credentialTexts.types;
-
-export function isKnownType(type: string): type is KnownType {
-  return Object.hasOwn(credentialTexts.types, type);
-}
 
 /** Text key of a field, without `.title` or `.hint`; null if there is none and the service's own text is used. */
 export function fieldText(type: string, field: string): `credentials.fields.smtp.host` | null {

@@ -12,6 +12,7 @@ import { QueryState } from '@millrace/ui/components/paged-list.tsx';
 import { EmptyState } from '@millrace/ui/components/states.tsx';
 import { Hint, Muted } from '@millrace/ui/components/text.tsx';
 import { Moment } from '@millrace/ui/components/time.tsx';
+import { isKnownType } from '@millrace/ui/i18n/credential-types.ts';
 import { useQuery } from '@tanstack/react-query';
 import { useSearch } from '@tanstack/react-router';
 import { LockKeyhole, Plus, TriangleAlert } from 'lucide-react';
@@ -20,7 +21,7 @@ import { useTranslation } from 'react-i18next';
 import { readConnectionSearch } from './connection-search.ts';
 import { ConnectionBadge, ConnectionNotices } from './connection-state.tsx';
 import { CredentialActions } from './credential-actions.tsx';
-import { isKnownType, targetOf } from './credential-text.ts';
+import { targetOf } from './credential-text.ts';
 
 /** Its form is as large as a page. */
 const CredentialDialog = lazyPart(async () => (await import('./credential-dialog.tsx')).CredentialDialog);

@@ -1,4 +1,5 @@
 import type { CredentialGuide } from '@millrace/admin-api';
+import { services } from '@millrace/connectors/services';
 import { CREDENTIAL_GUIDES, guidesOf } from '@millrace/credentials/guides';
 import { OAUTH_PRESETS } from '@millrace/credentials/oauth/presets';
 import { credentialSchemas } from '@millrace/credentials/schema';
@@ -37,6 +38,32 @@ function casesOf(
 /** Cases of all types: `chat slack`. */
 const CASES = CREDENTIAL_TYPES.flatMap((type) => casesOf(type).map((each) => ({ ...each, type })));
 
+/** Types whose secret the service of a connector issues as it is. */
+const KEYS: readonly CredentialType[] = ['bearer', 'basic', 'header', 'query'];
+const KEYS_OF_CONNECTORS = services.flatMap(({ title, hosts, authentication: { types } }) =>
+  types.filter((type) => KEYS.includes(type)).map((type) => ({ title, type, hosts })),
+);
+
+describe('what a credential for a connector begins with', () => {
+  const started = services.map(({ title, authentication }) => ({ title, ...authentication }));
+
+  test.each(started)('is part of its form, and names all that is always the same: $title', (each) => {
+    const { types, new_credential: fields = {} } = each;
+    for (const [type, given] of Object.entries(fields)) {
+      const { properties } = credentialSchemas[type as CredentialType] as unknown as {
+        properties: Properties;
+      };
+      for (const name of Object.keys(given)) expect(properties[name]?.['x-secret'], name).toBeUndefined();
+      expect(Object.keys(properties)).toEqual(expect.arrayContaining(Object.keys(given)));
+    }
+    const { oauth2: { service } = {} } = fields;
+    if (service !== undefined) expect(OAUTH_PRESETS.map(({ id }) => id)).toContain(service);
+    expect(Object.keys(fields)).toEqual(
+      expect.arrayContaining(types.filter((type) => type === 'header' || type === 'query')),
+    );
+  });
+});
+
 describe('the catalogue of guides', () => {
   test.each(CASES)('says for $type $fields where each secret is found', ({ type, fields, shown }) => {
     const placed = guidesByField(guidesFor(type), { fields, hosts: [], shown });
@@ -67,6 +94,18 @@ describe('the catalogue of guides', () => {
     });
     expect(placed.get('token')?.map(({ service }) => service)).toEqual([name]);
   });
+
+  test.each(KEYS_OF_CONNECTORS)(
+    'says where the key for $title is found ($type)',
+    ({ type, hosts, title }) => {
+      const shown = Object.keys(credentialSchemas[type].properties);
+      const placed = guidesByField(guidesFor(type), { fields: {}, hosts, shown, service: title });
+      const found = [...placed.values()].flat();
+      expect(found.map(({ page }) => page ?? 'only the general text')).toEqual([
+        expect.stringContaining('https://'),
+      ]);
+    },
+  );
 
   test('names every sender whose signatures a webhook verifies', () => {
     const services = guidesFor('secret').map(({ service }) => service);

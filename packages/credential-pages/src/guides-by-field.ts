@@ -7,18 +7,22 @@ interface Filled {
   readonly hosts: readonly string[];
   /** Names of the fields that the form shows. */
   readonly shown: readonly string[];
+  /** The service that it is made for; some are at a host of whoever runs them. */
+  readonly service?: string | undefined;
 }
 
 /** The guides for what has been filled in so far, each with the first field it is about. Those of a known host replace the general ones. */
 export function guidesByField(
   guides: readonly CredentialGuide[],
-  { fields, hosts, shown }: Filled,
+  { fields, hosts, shown, service }: Filled,
 ): ReadonlyMap<string, readonly CredentialGuide[]> {
   const known = [...hosts, fields.host].filter((host) => typeof host === 'string').map(nameOf);
   const fitting = guides.filter(
-    ({ when, hosts: own }) =>
+    ({ when, hosts: own, service: name }) =>
       Object.entries(when).every(([name, values]) => values.some((value) => value === fields[name])) &&
-      (own.length === 0 || own.some((host) => known.some((name) => isOf(name, host)))),
+      (own.length === 0 ||
+        (name !== null && name === service) ||
+        own.some((host) => known.some((name) => isOf(name, host)))),
   );
   const special = fitting.filter(({ hosts: own }) => own.length > 0);
   const placed = (special.length > 0 ? special : fitting).flatMap((guide) => {

@@ -6,12 +6,13 @@ import { useOrg } from '@millrace/ui/api/me.ts';
 import { Form } from '@millrace/ui/components/form.tsx';
 import { notifyDone, notifyFailure } from '@millrace/ui/components/notify.ts';
 import { formatDuration } from '@millrace/ui/components/time.tsx';
+import { isKnownType } from '@millrace/ui/i18n/credential-types.ts';
 import { translateMessage } from '@millrace/ui/i18n/translate-message.ts';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { CircleCheck, CircleHelp, CircleX, type LucideIcon } from 'lucide-react';
 import { useEffect, useEffectEvent, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { isKnownType, testHint, testText, wantsPage } from './credential-text.ts';
+import { testHint, testText, wantsPage } from './credential-text.ts';
 
 /** Tests a credential as a node would use it; at once if the test needs no input. */
 export function TestDialog({

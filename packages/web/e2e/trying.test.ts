@@ -423,3 +423,53 @@ test('a credential is added from the field that needs it, and the port follows t
   await expect.poll(() => dialog.getByRole('textbox', { name: 'Port' }).inputValue()).toBe('3306');
   expectNoComplaints(opened);
 });
+
+test('a credential made for a connector begins with what its service wants, one for a request with its host', async () => {
+  const { opened, page, editor } = await openChain({
+    nodes: [
+      ...CHAIN.nodes.slice(0, 1),
+      {
+        id: 'voice',
+        type: 'connector.elevenlabs.list_voices',
+        position: { x: 260, y: 0 },
+        data: { config: {} },
+      },
+      {
+        id: 'call',
+        type: 'http.request',
+        position: { x: 520, y: 0 },
+        data: {
+          config: { url: 'https://api.example.com/orders', auth: { type: 'credential', credential_id: 0 } },
+        },
+      },
+    ],
+    edges: [
+      { source: 'start', target: 'voice' },
+      { source: 'voice', target: 'call' },
+    ],
+  } as Flow);
+  const add = () => editor.panel.getByRole('button', { name: 'New credential for Credential' }).click();
+  const dialog = page.getByRole('dialog');
+  const field = (name: string) => dialog.getByRole('textbox', { name, exact: true });
+
+  await editor.node('voice').click();
+  await add();
+  await dialog.getByText('api.elevenlabs.io', { exact: true }).waitFor();
+  await expect
+    .poll(async () => [await field('Name').inputValue(), await field('Header name').inputValue()])
+    .toEqual(['ElevenLabs', 'xi-api-key']);
+  await dialog.getByLabel('Header value').fill('canary-key');
+  await dialog.getByRole('button', { name: 'Add', exact: true }).click();
+  await dialog.waitFor({ state: 'hidden' });
+
+  await editor.node('call').click();
+  const select = editor.panel.getByRole('combobox', { name: 'Credential' });
+  await select.click();
+  await page.getByRole('option', { name: 'ElevenLabs (Header)', exact: true }).waitFor();
+  await page.keyboard.press('Escape');
+  await add();
+  await dialog.getByRole('combobox', { name: 'Type' }).click();
+  await page.getByRole('option', { name: 'Bearer token', exact: true }).click();
+  await dialog.getByText('api.example.com', { exact: true }).waitFor();
+  expectNoComplaints(opened);
+});

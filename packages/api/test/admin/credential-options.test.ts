@@ -268,3 +268,141 @@ describe('a list of options', () => {
     expect((await other.call(ENDPOINT, { params: paramsOf(data.id, other), query: {} })).status).toBe(404);
   });
 });
+
+describe('the lists of a connector', () => {
+  const QUEUES = {
+    id: 'queues',
+    operation: 'list_queues',
+    settings: { team: '{{args.team}}', kind: 'all' },
+    fallback: { kind: 'open' },
+    when: '{{args.item.closed != true}}',
+    value: '{{args.item.id}}',
+    label: '{{args.item.name}} ({{args.group.name}})',
+    groups: { operation: 'list_sites', items: '{{args.output.sites}}', label: '{{args.item.name}}' },
+  };
+  const text = (title: string, more: object = {}) => ({
+    type: 'string',
+    title,
+    description: 'Its ID.',
+    ...more,
+  });
+
+  /** A connector for the fake service, uploaded by the organisation. */
+  async function upload(): Promise<void> {
+    const { host, hostname } = new URL(outside.url);
+    const reads = { effect: false, required: [], description: 'Lists them.' };
+    const file = {
+      ...{ id: 'helpdesk', title: 'Helpdesk', base_url: `http://${host}`, hosts: [hostname] },
+      authentication: { types: ['header'], description: 'A key.' },
+      reason: '{{args.response.body.error}}',
+      lists: [QUEUES],
+      operations: [
+        {
+          ...{ id: 'list_sites', title: 'List sites', settings: {}, ...reads },
+          request: { method: 'GET', path: '/sites' },
+          output: { sites: '{{args.response.body}}' },
+        },
+        {
+          ...{ id: 'list_queues', title: 'List queues', ...reads },
+          settings: { team: text('Team'), kind: text('Kind') },
+          request: {
+            method: 'GET',
+            path: '/queues',
+            query: { team: '{{args.team}}', kind: '{{args.kind}}' },
+          },
+          pagination: {
+            ...{ type: 'cursor', items: '{{args.response.body.queues}}' },
+            next: '{{args.response.body.next}}',
+            into: { in: 'query', name: 'after' },
+            size: { in: 'query', name: 'limit', max: 100 },
+          },
+        },
+        {
+          ...{ id: 'get_ticket', title: 'Get a ticket', ...reads },
+          settings: { team: text('Team'), queue: text('Queue', { 'x-list': 'queues' }) },
+          request: { method: 'GET', path: '/{{args.team}}/{{args.queue}}' },
+          output: { ticket: '{{args.response.body}}' },
+        },
+      ],
+    };
+    const admin = await createPerson(service, 'org_admin', { organisationId: editor.organisationId });
+    const { status, json } = await admin.call('POST /orgs/:org/connectors', {
+      params: { org: editor.organisationId },
+      body: { file: JSON.stringify(file) },
+    });
+    expect([status, json.errors]).toEqual([200, undefined]);
+  }
+
+  async function storeKey(type = 'header', hosts = [new URL(outside.url).hostname]): Promise<number> {
+    const fields = type === 'header' ? { name: 'X-Key', value: 'canary-key' } : { token: 'canary-key' };
+    names += 1;
+    const { status, data } = await editor.call('POST /orgs/:org/credentials', {
+      params: { org: editor.organisationId },
+      body: { name: `key ${names}`, type, hosts, fields },
+    });
+    expect(status).toBe(200);
+    return data.id;
+  }
+
+  const ask = (credential: number, query: { list?: string; settings?: string } = {}) =>
+    editor.call(ENDPOINT, {
+      params: paramsOf(credential),
+      query: { list: 'own.helpdesk.queues', settings: JSON.stringify({ team: 'shop' }), ...query },
+    });
+
+  test('come from its operations, page by page, for each group, with what the credential may list', async () => {
+    await upload();
+    outside.on(
+      'GET /sites',
+      forKey('x-key', 'canary-key', () => [{ name: 'North' }]),
+    );
+    outside.on('GET /queues', ({ query }) => {
+      if (query.team !== 'shop' || query.kind !== 'open') return { status: 403, body: { error: 'not all' } };
+      const isFirst = query.after === undefined;
+      return {
+        body: {
+          queues: isFirst
+            ? [
+                { id: 'q2', name: 'B' },
+                { id: 'q9', name: 'Z', closed: true },
+              ]
+            : [{ id: 1, name: 'A' }],
+          next: isFirst ? 'more' : null,
+        },
+      };
+    });
+    const { data } = await ask(await storeKey());
+    expect(data.failure).toBeNull();
+    expect(data.items).toEqual([
+      { value: '1', label: 'A (North)', group: 'North' },
+      { value: 'q2', label: 'B (North)', group: 'North' },
+    ]);
+  });
+
+  test('say what the service refuses, without secrets, and go to no host but those of the credential', async () => {
+    await upload();
+    outside.on('GET /sites', { status: 401, body: { error: 'no such key: canary-key' } });
+    const { data } = await ask(await storeKey());
+    expect(data.failure).toMatchObject({ code: 'connector_auth_failed' });
+    expect(JSON.stringify(data)).not.toContain('canary');
+    const elsewhere = await ask(await storeKey('header', ['api.example.com']));
+    expect(elsewhere.data.failure?.code).toBe('credential_host_not_allowed');
+    expect(outside.received).toHaveLength(1);
+  });
+
+  test('need settings, a list and a credential that fit', async () => {
+    await upload();
+    const id = await storeKey();
+    const missing = await ask(id, { settings: '{}' });
+    expect(missing.data.failure).toMatchObject({ code: 'setting_missing' });
+    const pointers = [
+      ask(id, { list: 'own.helpdesk.others' }),
+      ask(id, { list: 'own.nobody.queues' }),
+      ask(id, { list: 'nobody.queues' }),
+      ask(id, { settings: '[1]' }),
+      ask(await storeKey('bearer')),
+    ].map(async (each) => (await each).json.errors?.[0]?.pointer);
+    expect(await Promise.all(pointers)).toEqual(['/list', '/list', '/list', '/settings', '/credential']);
+    expect(outside.received).toEqual([]);
+  });
+});

@@ -1,4 +1,5 @@
 import type { CredentialOptions } from '@millrace/admin-api';
+import { settingsReadBy } from '@millrace/connectors/list-choices';
 import type { CredentialService, CredentialType } from '@millrace/engine';
 import { type ApiError, notFound, validationError } from '@millrace/errors/errors';
 import { type Message, message, verbatim } from '@millrace/messages';
@@ -8,6 +9,7 @@ import { failedBy, maskMessage } from '../checks/result.ts';
 import { createCredentialService } from '../service.ts';
 import { type CredentialRow, findCredential } from '../store.ts';
 import { listChannels } from './channels.ts';
+import { type ConnectorOptions, listOfConnector } from './connector-list.ts';
 import { listModels } from './models.ts';
 import type { Listing, OptionList } from './option-list.ts';
 
@@ -18,6 +20,8 @@ export interface OptionsRequest {
   readonly search: string;
   /** From the previous page. */
   readonly cursor: string | undefined;
+  /** A list of a connector; absent: what the credential's type lists. */
+  readonly ofConnector?: ConnectorOptions;
 }
 
 export interface OptionsDeps extends TestDeps {
@@ -43,7 +47,7 @@ interface Kept {
 
 /**
  * Lists the values that nodes can use with a credential, as its service offers them: the models of an AI provider, the channels of a chat
- * service. Concurrent requests share one listing. Listing doesn't count as a use of the credential.
+ * service, what a connector says of its settings. Concurrent requests share one listing. Listing doesn't count as a use of the credential.
  */
 export function createOptionLists(
   deps: OptionsDeps,
@@ -51,9 +55,10 @@ export function createOptionLists(
   const kept = new Map<string, Kept>();
   const now = deps.now ?? (() => performance.now());
 
-  function listOnce(row: CredentialRow, list: Lister): Promise<Listed> {
+  function listOnce(row: CredentialRow, of: ConnectorOptions | undefined): Promise<Listed> {
+    const list = listerOf(row, of);
     // A changed credential may be for another service.
-    const key = [row.organisation_id, row.id, row.updated_at.toISOString()].join(' ');
+    const key = [row.organisation_id, row.id, row.updated_at.toISOString(), nameOf(of)].join(' ');
     const known = kept.get(key);
     if (known !== undefined && known.until > now()) return known.listed;
     const listed = fetchList(deps, row, list);
@@ -68,13 +73,13 @@ export function createOptionLists(
     return listed;
   }
 
-  return async ({ organisationId, credentialId, search, cursor }) => {
+  return async ({ organisationId, credentialId, search, cursor, ofConnector }) => {
     const row = await deps.db.forOrganisation(organisationId, (tx) =>
       findCredential(tx, organisationId, credentialId),
     );
     if (row === undefined) throw notFound('credential');
     const start = startOf(cursor);
-    const listed = await listOnce(row, listerOf(row));
+    const listed = await listOnce(row, ofConnector);
     if ('list' in listed) return pageOf(listed.list, search, start);
     return { items: [], next_cursor: null, is_complete: true, failure: listed.failure };
   };
@@ -85,8 +90,23 @@ type Lister = (
   way: Pick<Listing<CredentialType>, 'http' | 'signal'>,
 ) => Promise<OptionList>;
 
-/** @throws ApiError 422 for types whose services list nothing */
-function listerOf({ id, type }: CredentialRow): Lister {
+/** What tells a connector's list apart, for one organisation. */
+function nameOf(of: ConnectorOptions | undefined): string {
+  if (of === undefined) return '';
+  const { connector, list, settings } = of;
+  const read = settingsReadBy(list).map((name) => settings[name] ?? null);
+  return JSON.stringify([connector.own === true, connector.id, list, read]);
+}
+
+/** @throws ApiError 422 for types whose services list nothing, or that a connector doesn't take */
+function listerOf({ id, type }: CredentialRow, of: ConnectorOptions | undefined): Lister {
+  if (of !== undefined) {
+    const { title: service, authentication } = of.connector;
+    if (!authentication.types.some((each) => each === type)) {
+      throw refused('/credential', message('service.options_not_of', { service }));
+    }
+    return (credentials, way) => listOfConnector(of, id, credentials, way);
+  }
   switch (type) {
     case 'ai':
       return async (credentials, way) =>

@@ -57,6 +57,8 @@ export function FieldInput(props: InputProps & { shape: FieldShape; Field: Field
           types={shape.types}
           dialects={shape.dialects}
           isNeeded={schema['x-filled'] === true}
+          schema={schema}
+          pointer={props.pointer}
           value={idOf(value)}
           onChange={onChange}
         />

@@ -3,6 +3,7 @@ import { useDisclosure } from '@mantine/hooks';
 import {
   applies,
   type FieldShape,
+  isTemplate,
   type NamedField,
   type Schema,
   shapeOf,
@@ -17,7 +18,7 @@ import { useTranslation } from 'react-i18next';
 import { type FieldComponent, withMember } from '../form/field-props.ts';
 import { type FormContextValue, hasProblemBelow, useForm } from '../form/form-context.tsx';
 import { areOfRequest, CurlTarget } from './curl-target.tsx';
-import { OptionField } from './option-field.tsx';
+import { OptionField, type OptionSource } from './option-field.tsx';
 
 /** An object's members: as its layout says, else all of them in the order of the schema. */
 export function GroupFields({
@@ -63,7 +64,8 @@ export function GroupFields({
         <OptionField
           key={name}
           credentialId={typeof credentialId === 'number' && credentialId > 0 ? credentialId : null}
-          label={typeof schema.title === 'string' ? schema.title : name}
+          label={labelOf(schema, name)}
+          list={listOf(schema, value, known)}
           onChange={change}
         >
           {drawField}
@@ -99,6 +101,29 @@ export function GroupFields({
       })}
     </Stack>
   );
+}
+
+function labelOf({ title }: Schema, name: string): string {
+  return typeof title === 'string' ? title : name;
+}
+
+/** A connector's list, with what it reads of the other fields; null: what the type of the credential lists. */
+function listOf(schema: Schema, value: JsonObject, fields: readonly NamedField[]): OptionSource | null {
+  const source = schema['x-options-list'];
+  if (source === undefined) return null;
+  const { list, reads } = source as unknown as { readonly list: string; readonly reads: readonly string[] };
+  // What a template gives is known only in a run.
+  const isGiven = (name: string) => {
+    const given = value[name] ?? '';
+    return given !== '' && !isTemplate(given);
+  };
+  const missing = reads.find((name) => !isGiven(name));
+  const field = fields.find(({ name }) => name === missing);
+  return {
+    list,
+    settings: Object.fromEntries(reads.map((name) => [name, value[name] ?? null])),
+    needs: missing === undefined ? null : labelOf(field?.schema ?? {}, missing),
+  };
 }
 
 /** Fields that can be closed; says what they are set to meanwhile. Open at first if one of them is set. */

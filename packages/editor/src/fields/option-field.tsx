@@ -1,6 +1,7 @@
 import { Combobox, Text } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import type { CredentialOptions } from '@millrace/admin-api';
+import type { JsonObject } from '@millrace/engine';
 import { ApiProblem } from '@millrace/ui/api/client.ts';
 import { useOrg } from '@millrace/ui/api/me.ts';
 import { usePages } from '@millrace/ui/api/pages.ts';
@@ -13,17 +14,28 @@ import { PickList } from './pick-list.tsx';
 
 type Option = CredentialOptions['items'][number];
 
+/** A list of a connector. */
+export interface OptionSource {
+  readonly list: string;
+  /** What it reads of the node's other settings. */
+  readonly settings: JsonObject;
+  /** The field that has to be filled in first; null: none. */
+  readonly needs: string | null;
+}
+
 interface OptionFieldProps {
   /** The credential that another field of the form names; null: none yet. */
   credentialId: number | null;
   label: string;
+  /** Null: what the type of the credential lists. */
+  list: OptionSource | null;
   onChange: (value: string) => void;
   /** Draws the field, with the button that opens the list. */
   children: (actions: ReactNode) => ReactNode;
 }
 
 /** A field whose values the service behind a credential lists, such as models or channels. They can also be typed. */
-export function OptionField({ credentialId, label, onChange, children }: OptionFieldProps) {
+export function OptionField({ credentialId, label, list, onChange, children }: OptionFieldProps) {
   const { isReadOnly } = useForm();
   // Another credential has another list.
   const [failed, setFailed] = useState<{ readonly of: number; readonly failure: Failure } | null>(null);
@@ -38,6 +50,7 @@ export function OptionField({ credentialId, label, onChange, children }: OptionF
             key={credentialId}
             credentialId={credentialId}
             label={label}
+            list={list}
             onChange={onChange}
             onFailure={onFailure(credentialId)}
           />
@@ -55,6 +68,7 @@ type Failure = NonNullable<CredentialOptions['failure']>;
 interface OptionListProps {
   credentialId: number;
   label: string;
+  list: OptionSource | null;
   onChange: (value: string) => void;
   onFailure: (failure: Failure | null) => void;
 }
@@ -63,6 +77,7 @@ interface OptionListProps {
 function OptionList({ label, onChange, ...choices }: OptionListProps) {
   const { t } = useTranslation();
   const more = useRef<() => void>(() => undefined);
+  const needs = choices.list?.needs ?? null;
   const choose = (value: string) => {
     const isMore = value === MORE;
     if (isMore) more.current();
@@ -71,23 +86,28 @@ function OptionList({ label, onChange, ...choices }: OptionListProps) {
   };
   return (
     <PickList text={t('forms.options.open')} label={t('forms.options.openFor', { label })} onChoose={choose}>
-      <OptionChoices {...choices} label={label} more={more} />
+      {needs === null ? (
+        <OptionChoices {...choices} label={label} more={more} />
+      ) : (
+        <Combobox.Empty ta="start">{t('forms.options.needs', { label: needs })}</Combobox.Empty>
+      )}
     </PickList>
   );
 }
 
-interface ChoicesProps extends Pick<OptionListProps, 'credentialId' | 'label' | 'onFailure'> {
+interface ChoicesProps extends Pick<OptionListProps, 'credentialId' | 'label' | 'list' | 'onFailure'> {
   /** Loads the next page. */
   more: RefObject<() => void>;
 }
 
 /** The search and what it finds; loaded when the list is opened. */
-function OptionChoices({ credentialId, label, onFailure, more }: ChoicesProps) {
+function OptionChoices({ credentialId, label, list: source, onFailure, more }: ChoicesProps) {
   const { t } = useTranslation();
   const org = useOrg();
   const [typed, setTyped] = useState('');
   const [search] = useDebouncedValue(typed, SEARCH_DELAY_MS);
-  const at = { params: { org, credential: credentialId }, query: { search } };
+  const listed = source === null ? {} : { list: source.list, settings: JSON.stringify(source.settings) };
+  const at = { params: { org, credential: credentialId }, query: { search, ...listed } };
   const list = usePages('GET /orgs/:org/credentials/:credential/options', at, { keepsPrevious: true });
   const [first] = list.data?.pages ?? [];
   const failure = first?.failure ?? null;

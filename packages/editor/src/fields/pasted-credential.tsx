@@ -4,7 +4,7 @@ import { NewCredential } from '../form/new-credential.ts';
 
 /** Stores a pasted secret as a credential, in the dialog for new ones. */
 export function PastedCredential({
-  offer: { type, ...start },
+  offer: { type, fields, hosts },
   onKept,
   onClose,
 }: {
@@ -14,5 +14,6 @@ export function PastedCredential({
 }) {
   const Dialog = useContext(NewCredential);
   if (Dialog === null) return null;
+  const start = { hosts, fields: { [type]: fields } };
   return <Dialog onlyTypes={[type]} start={start} onKept={({ id }) => onKept(id)} onClose={onClose} />;
 }

@@ -1,6 +1,7 @@
 import type { NodeType } from '@millrace/editor-model/editor-state.ts';
 import type { Schema } from '@millrace/editor-model/field-shape.ts';
 import type { DataSource, PathHint, Preview } from '@millrace/editor-model/known-values.ts';
+import type { JsonValue } from '@millrace/engine';
 import { type Said, translateMessage } from '@millrace/ui/i18n/translate-message.ts';
 import { createContext, useContext } from 'react';
 import { useTranslation } from 'react-i18next';
@@ -26,6 +27,8 @@ export interface FormContextValue {
   readonly problems: readonly FormProblem[];
   /** What templates can read here, with everything in it; absent where a form shows no data. */
   readonly sources?: () => readonly DataSource[];
+  /** What is edited, with the values that pointers lead to; absent where no field asks for others. */
+  readonly whole?: JsonValue;
   /** Paths that templates can read here. */
   readonly hints: () => readonly PathHint[];
   /** Renders a string's templates; null if it has none. */

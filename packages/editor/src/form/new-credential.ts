@@ -1,11 +1,5 @@
-import type { JsonObject } from '@millrace/engine';
+import type { CredentialStart } from '@millrace/editor-model/credential-start.ts';
 import { type ComponentType, createContext } from 'react';
-
-/** What a new credential's form is filled with. */
-export interface CredentialStart {
-  readonly hosts: readonly string[];
-  readonly fields: JsonObject;
-}
 
 export interface NewCredentialProps {
   readonly onlyTypes: readonly string[];

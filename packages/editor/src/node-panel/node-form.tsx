@@ -4,7 +4,7 @@ import { namesIn } from '@millrace/editor-model/known-names.ts';
 import { withoutNode } from '@millrace/editor-model/problem-text.ts';
 import { useEditorState } from '@millrace/editor-model/store.ts';
 import { listHints, listSources, previewOf } from '@millrace/editor-model/template-scope.ts';
-import type { JsonValue } from '@millrace/engine';
+import { type FlowNode, isJsonObject, type JsonValue } from '@millrace/engine';
 import { loadFilters } from '@millrace/templates/template-filters-page';
 import { loadPatternEngine } from '@millrace/values/pattern-engine-page';
 import { type ReactNode, useCallback, useMemo, useState } from 'react';
@@ -77,6 +77,7 @@ export function NodeForm({
       preview,
       sources,
       nodeSchemas,
+      whole: wholeAt(nodes[index], base),
     };
   }, [
     nodes,
@@ -99,6 +100,17 @@ export function NodeForm({
       <InsertTargetContext value={targets}>{children}</InsertTargetContext>
     </FormContext>
   );
+}
+
+/** What a pointer of names leads to in a node. */
+function wholeAt(node: FlowNode | undefined, base: string): JsonValue {
+  return base
+    .split('/')
+    .slice(1)
+    .reduce<JsonValue>(
+      (value, name) => (isJsonObject(value) ? (value[name] ?? null) : null),
+      (node ?? null) as JsonValue,
+    );
 }
 
 /** Types that can't be nested in another node, as an agent's tool or an approval's message. */

@@ -1,4 +1,6 @@
 import { Group, Select } from '@mantine/core';
+import { credentialStart } from '@millrace/editor-model/credential-start.ts';
+import type { Schema } from '@millrace/editor-model/field-shape.ts';
 import { useOrg } from '@millrace/ui/api/me.ts';
 import { endpointQuery } from '@millrace/ui/api/query.ts';
 import { IconButton } from '@millrace/ui/components/icon-button.tsx';
@@ -24,6 +26,8 @@ interface CredentialProps extends ReferenceProps {
   /** Kinds of databases; null: any. */
   dialects: readonly string[] | null;
   isNeeded: boolean;
+  schema: Schema;
+  pointer: string;
 }
 
 /** Selects or creates a credential of one of these types; a deleted one is shown by its number. */
@@ -31,6 +35,8 @@ export function CredentialSelect({
   types,
   dialects,
   isNeeded,
+  schema,
+  pointer,
   label,
   value,
   onChange,
@@ -46,7 +52,8 @@ export function CredentialSelect({
       types.includes(type) && (dialects === null || dialects.some((dialect) => dialect === settings.dialect)),
   );
   const [only, ...others] = fitting;
-  const { isNew = false } = useForm();
+  const { isNew = false, whole = null } = useForm();
+  const nameOfType = useTypeNames();
   const isClear = isNeeded && isNew && value === null && others.length === 0 && !common.disabled;
   const frame = useRef<HTMLDivElement>(null);
   /** A credential was chosen without this control: go on to the next field. */
@@ -71,20 +78,26 @@ export function CredentialSelect({
     const isHere = activeElement === document.body || frame.current?.contains(activeElement) === true;
     if (isHere) focusFirstEmpty(wholeFormOf(frame.current));
   }, [value, isMaking]);
+  // Where there is only one type, it says nothing.
+  const labelOf = (name: string, type: string) =>
+    types.length > 1 && nameOfType !== null ? `${name} (${nameOfType(type)})` : name;
+  const start = isMaking ? credentialStart(schema, whole, pointer) : null;
   return (
     <Group gap={4} wrap="nowrap" ref={frame}>
       <Select
         {...common}
         flex={1}
         data={withValue(
-          fitting.map(({ id, name, type }) => ({ value: String(id), label: `${name} (${type})` })),
+          fitting.map(({ id, name, type }) => ({ value: String(id), label: labelOf(name, type) })),
           value,
           (id) => (data === undefined ? `#${id}` : t('forms.goneCredential', { id })),
         )}
         value={value === null ? null : String(value)}
         onChange={(next) => onChange(next === null ? undefined : Number(next))}
         placeholder={t('forms.chooseCredential')}
-        nothingFoundMessage={t('forms.noCredential', { types: types.join(t('common.listSeparator')) })}
+        nothingFoundMessage={t('forms.noCredential', {
+          types: types.map(nameOfType ?? String).join(t('common.listSeparator')),
+        })}
         searchable
         clearable
       />
@@ -100,10 +113,38 @@ export function CredentialSelect({
         />
       )}
       {Dialog !== null && isMaking && (
-        <Dialog onlyTypes={types} onKept={({ id }) => take(id)} onClose={() => setIsMaking(false)} />
+        <Dialog
+          onlyTypes={types}
+          {...(start === null ? {} : { start })}
+          onKept={({ id }) => take(id)}
+          onClose={() => setIsMaking(false)}
+        />
       )}
     </Group>
   );
+}
+
+/** Those of the page of credentials, loaded with the first field that names one. */
+const loadTypes = () => import('@millrace/ui/i18n/credential-types.ts');
+type Types = Awaited<ReturnType<typeof loadTypes>>;
+
+/** What people call a type of credential; null until the texts have loaded. */
+function useTypeNames(): ((type: string) => string) | null {
+  const { t } = useTranslation();
+  const [types, setTypes] = useState<Types | null>(null);
+  useEffect(() => {
+    let isOver = false;
+    const take = (loaded: Types) => {
+      if (!isOver) setTypes(loaded);
+    };
+    // The field can be used without them.
+    loadTypes().then(take, () => undefined);
+    return () => {
+      isOver = true;
+    };
+  }, []);
+  if (types === null) return null;
+  return (type) => types.titleOfType(type, t);
 }
 
 /** Selects a workflow of the organisation. */

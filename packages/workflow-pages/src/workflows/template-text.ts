@@ -2,7 +2,7 @@ import '@millrace/ui/i18n/parts/gallery.ts';
 import '@millrace/ui/i18n/parts/credentials.ts';
 import '@millrace/ui/i18n/parts/workflows.ts';
 import type { Template } from '@millrace/admin-api';
-import { isKnownType } from '@millrace/credential-pages/credential-text.ts';
+import { isKnownType } from '@millrace/ui/i18n/credential-types.ts';
 import { useGalleryText } from '@millrace/ui/i18n/service/gallery.ts';
 import { useTranslation } from 'react-i18next';
 

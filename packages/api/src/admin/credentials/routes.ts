@@ -1,4 +1,6 @@
 import type { Credential, CredentialTypeItem } from '@millrace/admin-api';
+import { type FoundList, findList } from '@millrace/connectors/connectors';
+import { services } from '@millrace/connectors/services';
 import { testCredential } from '@millrace/credentials/checks/check-credential';
 import { addCredential, changeCredential, deleteCredential } from '@millrace/credentials/credentials';
 import { findExpiry, setExpiry } from '@millrace/credentials/expiry';
@@ -9,19 +11,23 @@ import { createOptionLists } from '@millrace/credentials/options/list-options';
 import { findUsage } from '@millrace/credentials/references';
 import { BOUND_TYPES, credentialSchemas, titleOfType } from '@millrace/credentials/schema';
 import { type CredentialRow, findCredential, listCredentials } from '@millrace/credentials/store';
+import type { Database } from '@millrace/database/database';
 import {
   CREDENTIAL_TYPES,
   type CredentialType,
+  isJsonObject,
   type JsonObject,
   type JsonSchema,
   parseJson,
   parseTimestamp,
+  tryParseJson,
 } from '@millrace/engine';
 import { ApiError, notFound, validationError } from '@millrace/errors/errors';
 import { pathId } from '@millrace/http/ids';
 import { applyRateLimit, createRateLimiter } from '@millrace/http/rate-limit';
 import { ROLE_MESSAGES } from '@millrace/identity/values/roles';
 import { message } from '@millrace/messages';
+import { ownTypes } from '@millrace/own-connectors/types';
 import { SecretError } from '@millrace/secrets/errors';
 import type { FastifyInstance } from 'fastify';
 import type { AppDeps } from '../../app-deps.ts';
@@ -152,12 +158,41 @@ function addOptions(app: FastifyInstance, deps: AppDeps): void {
     async ({ organisation: { id }, params, query, reply }) => {
       applyRateLimit(limiter, 'credential-options', String(id), reply);
       const credentialId = pathId(params.credential, 'credential');
-      return listOptions({
-        ...{ organisationId: id, credentialId },
-        ...{ search: query?.search ?? '', cursor: query?.cursor },
-      });
+      const { search = '', cursor, list, settings } = query ?? {};
+      const ofConnector =
+        list === undefined
+          ? {}
+          : {
+              ofConnector: { ...(await findConnectorList(db, id, list)), settings: parseSettings(settings) },
+            };
+      return listOptions({ organisationId: id, credentialId, search, cursor, ...ofConnector });
     },
   );
+}
+
+/** @throws ApiError 422 when there is no such list */
+async function findConnectorList(db: Database, organisationId: number, named: string): Promise<FoundList> {
+  const [list = '', id = '', family] = named.split('.').toReversed();
+  const connectors =
+    family === undefined
+      ? services
+      : (
+          await db.forOrganisation(organisationId, (tx) =>
+            ownTypes(tx, organisationId, (name) => name === id),
+          )
+        ).map(({ connector }) => connector);
+  const found = findList(connectors, id, list);
+  if (found !== undefined) return found;
+  const fault = message('service.options_list');
+  throw validationError([{ pointer: '/list', code: 'invalid_value', message: fault }]);
+}
+
+/** @throws ApiError 422 for anything but an object */
+function parseSettings(text = '{}'): JsonObject {
+  const value = tryParseJson(text) ?? null;
+  if (isJsonObject(value)) return value;
+  const fault = message('service.options_settings');
+  throw validationError([{ pointer: '/settings', code: 'invalid_value', message: fault }]);
 }
 
 function addExpiry(app: FastifyInstance, { db, ...deps }: AppDeps): void {

@@ -1,0 +1,62 @@
+import { isJsonArray, isJsonObject, type JsonObject, type JsonValue } from '@millrace/engine';
+import type { Schema } from './field-shape.ts';
+
+/** What a new credential's form is filled with. */
+export interface CredentialStart {
+  /** The name that is suggested; absent: nothing is known of the service. */
+  readonly name?: string;
+  readonly hosts: readonly string[];
+  /** By the type of the credential. */
+  readonly fields: { readonly [type: string]: JsonObject };
+}
+
+/**
+ * What a credential that is made for a setting begins with: what the setting's schema says of its service, else the host that the request goes to.
+ * @param config the settings of the node
+ * @param pointer of the setting in them
+ * @returns null if neither is known
+ */
+export function credentialStart(schema: Schema, config: JsonValue, pointer: string): CredentialStart | null {
+  const around = membersAround(config, pointer);
+  const known = schema['x-new-credential'];
+  if (known === undefined || !isJsonObject(known)) {
+    const hosts = around.flatMap(({ url }) => hostOf(url)).slice(0, 1);
+    return hosts.length === 0 ? null : { hosts, fields: {} };
+  }
+  const { name, hosts, host, fields } = known as unknown as CredentialStart & { readonly host?: string };
+  const only = host === undefined ? null : filledHost(host, around[0] ?? {});
+  // Any host at all is for people to decide.
+  return { name: name ?? '', hosts: only === null ? hosts.filter((each) => each !== '*') : [only], fields };
+}
+
+/** The objects that a pointer leads through, innermost first. */
+function membersAround(config: JsonValue, pointer: string): readonly JsonObject[] {
+  const found: JsonObject[] = [];
+  let value: JsonValue | undefined = config;
+  for (const name of pointer.split('/').slice(1)) {
+    if (value === undefined) break;
+    if (isJsonObject(value)) found.unshift(value);
+    const key = name.replaceAll('~1', '/').replaceAll('~0', '~');
+    value = isJsonArray(value) ? value[Number(key)] : isJsonObject(value) ? value[key] : undefined;
+  }
+  return found;
+}
+
+/** The host in a URL, as far as it isn't a template. */
+function hostOf(url: JsonValue | undefined): readonly string[] {
+  const [address] = typeof url === 'string' ? (/^\s*https?:\/\/[^/?#\\]+/i.exec(url) ?? []) : [];
+  if (address === undefined || address.includes('{{')) return [];
+  const { hostname = '' } = URL.parse(address) ?? {};
+  return hostname === '' ? [] : [hostname];
+}
+
+const HOST = /^[a-z0-9-]+(?:\.[a-z0-9-]+)*$/i;
+
+/** A host with settings in it; null unless they are filled in with parts of a host's name. */
+function filledHost(host: string, settings: JsonObject): string | null {
+  const filled = host.replace(/\{\{(\w+)\}\}/g, (_, name: string) => {
+    const value = Object.hasOwn(settings, name) ? settings[name] : undefined;
+    return typeof value === 'string' ? value.trim() : '';
+  });
+  return HOST.test(filled) ? filled.toLowerCase() : null;
+}

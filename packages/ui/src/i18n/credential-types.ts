@@ -1,0 +1,15 @@
+import './parts/credentials.ts';
+import type { TFunction } from 'i18next';
+import credentialTexts from './en/credentials.json';
+
+/** Types of credentials with translated texts. */
+type KnownType = keyof typeof credentialTexts.types;
+
+export function isKnownType(type: string): type is KnownType {
+  return Object.hasOwn(credentialTexts.types, type);
+}
+
+/** What people call a type of credential. */
+export function titleOfType(type: string, t: TFunction): string {
+  return isKnownType(type) ? t(`credentials.types.${type}.title`) : type;
+}
