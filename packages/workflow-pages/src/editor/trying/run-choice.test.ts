@@ -8,12 +8,16 @@ import {
   sourceOf,
 } from './run-choice.ts';
 
-const past = (execution_id: number, input?: object) =>
+const past = (execution_id: number, input?: object, trigger_type = 'webhook') =>
   ({
     execution_id,
+    trigger_type,
+    created_at: `2026-01-01T00:00:0${execution_id}Z`,
     ...(input === undefined ? {} : { input }),
   }) as unknown as KnownInputs['executions'][number];
-const sample = { data: { from: 'sample' } } as unknown as NonNullable<KnownInputs['sample']>;
+const sample = { data: { from: 'sample' }, received_at: '2026-01-01T00:00:05Z' } as unknown as NonNullable<
+  KnownInputs['sample']
+>;
 const known = (over: Partial<KnownInputs> = {}): KnownInputs => ({
   schema: null,
   sample: null,
@@ -37,6 +41,22 @@ describe('the initial input of a run', () => {
     ],
   ])('before anything was chosen, with %s', (_what, all, source, input) => {
     expect([sourceOf(NO_CHOICE, all), inputOf(NO_CHOICE, all)]).toEqual([source, input]);
+  });
+
+  test.each([
+    ['a later run by hand', [past(7), past(6, { a: 1 }, 'manual')], 'past', { kind: 'of', executionId: 6 }],
+    [
+      'a later one with the sample',
+      [past(6, { from: 'sample' }, 'manual')],
+      'sample',
+      value({ from: 'sample' }),
+    ],
+    ['an earlier one', [past(7), past(4, { a: 1 }, 'manual')], 'sample', value({ from: 'sample' })],
+  ])('with a sample and %s, is what was last', (_what, executions, source, input) => {
+    const all = known({ sample, executions });
+    expect([sourceOf(NO_CHOICE, all), inputOf(NO_CHOICE, all)]).toEqual([source, input]);
+    const form = inputOf(NO_CHOICE, { ...all, schema: {} });
+    expect(form).toEqual(value(source === 'past' ? { a: 1 } : { from: 'sample' }));
   });
 
   test('stays as chosen while that is available', () => {

@@ -32,7 +32,7 @@ export function pastChoice(executionId: number): RunChoice {
 
 const EMPTY: RunInput = { kind: 'value', value: {} };
 
-/** The input's source: the chosen one while available, else the form, the sample, the last execution. */
+/** The input's source: the chosen one while available, else the form, or what was last: a sample, or a run by hand; else the last execution. */
 export function sourceOf({ source }: RunChoice, { schema, sample, executions }: KnownInputs): RunSource {
   const isThere =
     (source !== 'form' || schema !== null) &&
@@ -40,15 +40,26 @@ export function sourceOf({ source }: RunChoice, { schema, sample, executions }: 
     (source !== 'past' || executions.length > 0);
   if (source !== null && isThere) return source;
   if (schema !== null) return 'form';
-  if (sample !== null) return 'sample';
+  if (sample !== null && lastRunAfter(sample, executions) === undefined) return 'sample';
   return executions.length > 0 ? 'past' : 'json';
+}
+
+/** The last run by hand, if it is later than the sample and had another input. */
+function lastRunAfter(
+  sample: NonNullable<KnownInputs['sample']>,
+  executions: KnownInputs['executions'],
+): KnownInputs['executions'][number] | undefined {
+  const last = executions.find(({ trigger_type: trigger }) => trigger === 'manual');
+  if (last === undefined || Date.parse(last.created_at) <= Date.parse(sample.received_at)) return undefined;
+  return JSON.stringify(last.input) === JSON.stringify(sample.data) ? undefined : last;
 }
 
 /** The input of a run started now: what is shown, even before the first edit. */
 export function inputOf(choice: RunChoice, known: KnownInputs): RunInput {
   const { input } = choice;
   const { sample, executions } = known;
-  const [last] = executions;
+  const later = sample === null ? undefined : lastRunAfter(sample, executions);
+  const last = later ?? executions[0];
   switch (sourceOf(choice, known)) {
     case 'sample':
       return sample === null ? EMPTY : { kind: 'value', value: sample.data };
@@ -59,7 +70,9 @@ export function inputOf(choice: RunChoice, known: KnownInputs): RunInput {
       return input === null || input.kind === 'of' ? EMPTY : input;
     case 'form': {
       if (input?.kind === 'value') return isJsonObject(input.value) ? input : EMPTY;
-      const former = [sample?.data, last?.input].find((each) => each !== undefined && isJsonObject(each));
+      const former = [later?.input, sample?.data, last?.input].find(
+        (each) => each !== undefined && isJsonObject(each),
+      );
       return former === undefined ? EMPTY : { kind: 'value', value: former };
     }
   }
