@@ -118,16 +118,16 @@ describe('the panel of a node', () => {
     const opened = await openNode('The loop');
     const { page } = opened;
     await page.getByRole('button', { name: /^Errors and speed/ }).click();
-    await page.getByRole('button', { name: 'Concurrency, as a template' }).click();
+    await page.getByRole('button', { name: 'Template for Concurrency' }).click();
     await replaceText(page, 'Concurrency, as a template', '{{trigger.data.speed}}');
     await expect.poll(() => configInDraft('loop')).toMatchObject({ concurrency: '{{trigger.data.speed}}' });
-    await page.getByRole('button', { name: 'Concurrency, as a template' }).click();
+    await page.getByRole('button', { name: 'Template for Concurrency' }).click();
     await page.getByRole('textbox', { name: 'Concurrency' }).fill('7');
     await expect.poll(() => configInDraft('loop')).toMatchObject({ concurrency: 7 });
     // The value in the other form is restored.
-    await page.getByRole('button', { name: 'Concurrency, as a template' }).click();
+    await page.getByRole('button', { name: 'Template for Concurrency' }).click();
     await expect.poll(() => configInDraft('loop')).toMatchObject({ concurrency: '{{trigger.data.speed}}' });
-    await page.getByRole('button', { name: 'Concurrency, as a template' }).click();
+    await page.getByRole('button', { name: 'Template for Concurrency' }).click();
     await expect.poll(() => configInDraft('loop')).toMatchObject({ concurrency: 7 });
     expectNoComplaints(opened);
   });

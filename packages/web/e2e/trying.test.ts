@@ -431,13 +431,14 @@ test('a credential made for a connector begins with what its service wants, one 
       {
         id: 'voice',
         type: 'connector.elevenlabs.list_voices',
-        position: { x: 260, y: 0 },
+        position: { x: 0, y: 120 },
         data: { config: {} },
       },
       {
         id: 'call',
         type: 'http.request',
-        position: { x: 520, y: 0 },
+        // Not beside the other, where the panel would cover it.
+        position: { x: 0, y: 240 },
         data: {
           config: { url: 'https://api.example.com/orders', auth: { type: 'credential', credential_id: 0 } },
         },
