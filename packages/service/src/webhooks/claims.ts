@@ -72,9 +72,9 @@ export function readClaim(options: SignatureOptions, call: SignedCall): Claim | 
     case 'ed25519':
       return byKey(options, readPlain(call, options));
     case 'discord':
-      return readByKey(options, call, DISCORD);
+      return byKey(options, readTimed(call, DISCORD));
     case 'sendgrid':
-      return readByKey(options, call, SENDGRID);
+      return byKey(options, readTimed(call, SENDGRID), 'sha256');
     case 'gitlab':
       return readToken(call, 'X-Gitlab-Token');
     case 'telegram':
@@ -156,11 +156,15 @@ function readStripe({ body, headers }: SignedCall): Claim | Message {
   return { kind: 'hmac', algorithm: 'sha256', signed: [`${time}.`, body], signatures, timestampS };
 }
 
-/** What is signed in the same way, but with an Ed25519 key pair. */
-function byKey(options: SignatureOptions, claim: HmacClaim | Message): Claim | Message {
+/** What is signed in the same way, but with a key pair. @param hash null: that of Ed25519 */
+function byKey(
+  options: SignatureOptions,
+  claim: HmacClaim | Message,
+  hash: 'sha256' | null = null,
+): Claim | Message {
   if (isMessage(claim)) return claim;
   const { signed, signatures, timestampS } = claim;
-  return { kind: 'public_key', key: publicKeyOf(options), hash: null, signed, signatures, timestampS };
+  return { kind: 'public_key', key: publicKeyOf(options), hash, signed, signatures, timestampS };
 }
 
 /** @param scheme `v1` with a shared secret, `v1a` with a key pair; a call may have signatures of both */
@@ -252,7 +256,7 @@ function unescapeForHubspot(url: string): string {
   );
 }
 
-function readTimed(call: SignedCall, scheme: TimedScheme): Claim | Message {
+function readTimed(call: SignedCall, scheme: TimedScheme): HmacClaim | Message {
   const at = readTime(call.headers, scheme.timeHeader, scheme.parseTime);
   if (isMessage(at)) return at;
   const signature = readSignature(call.headers, scheme);
@@ -309,52 +313,27 @@ function byCodeUnits(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-/** A signature with a key pair: how its header is encoded, and how the key is. */
-interface KeyScheme {
-  readonly header: string;
-  readonly timeHeader: string;
-  readonly encoding: 'hex' | 'base64';
-  readonly hash: 'sha256' | null;
-  readonly toDer: (key: string) => Buffer;
-}
-
 /** What precedes the 32 bytes of an Ed25519 key in DER (RFC 8410). */
 const ED25519_PREFIX = Buffer.from('302a300506032b6570032100', 'hex');
 
-const DISCORD: KeyScheme = {
+const DISCORD: TimedScheme = {
   header: 'X-Signature-Ed25519',
   timeHeader: 'X-Signature-Timestamp',
+  prefix: '',
   encoding: 'hex',
-  hash: null,
-  toDer: (key) => Buffer.concat([ED25519_PREFIX, Buffer.from(key, 'hex')]),
+  signed: ({ body }, time) => [time, body],
 };
-const SENDGRID: KeyScheme = {
+const SENDGRID: TimedScheme = {
   header: 'X-Twilio-Email-Event-Webhook-Signature',
   timeHeader: 'X-Twilio-Email-Event-Webhook-Timestamp',
+  prefix: '',
   encoding: 'base64',
-  hash: 'sha256',
-  toDer: (key) => Buffer.from(key, 'base64'),
+  signed: ({ body }, time) => [time, body],
 };
 
-function readByKey(
-  options: SignatureOptions,
-  { headers, body }: SignedCall,
-  scheme: KeyScheme,
-): Claim | Message {
-  const at = readTime(headers, scheme.timeHeader);
-  if (isMessage(at)) return at;
-  const signature = readSignature(headers, scheme);
-  if (isMessage(signature)) return signature;
-  const { time, timestampS } = at;
-  const { hash } = scheme;
-  return {
-    kind: 'public_key',
-    key: publicKeyOf(options),
-    hash,
-    signed: [time, body],
-    signatures: [signature],
-    timestampS,
-  };
+/** A key by its 32 bytes. */
+function ed25519Key(bytes: Buffer): KeyObject {
+  return toKey(Buffer.concat([ED25519_PREFIX, bytes]));
 }
 
 /** @throws Error if it is no Ed25519 key: its 32 bytes, in hexadecimal or base64, or one in DER, in base64 or as PEM */
@@ -362,7 +341,7 @@ function ed25519KeyOf(text: string): KeyObject {
   const bytes = /^[0-9a-f]{64}$/i.test(text)
     ? Buffer.from(text, 'hex')
     : Buffer.from(text.replace(/-----(?:BEGIN|END) PUBLIC KEY-----/g, '').replace(/^whpk_/, ''), 'base64');
-  const key = toKey(bytes.length === 32 ? Buffer.concat([ED25519_PREFIX, bytes]) : bytes);
+  const key = bytes.length === 32 ? ed25519Key(bytes) : toKey(bytes);
   if (key.asymmetricKeyType !== 'ed25519') throw new Error('the key is not one of Ed25519');
   return key;
 }
@@ -376,8 +355,8 @@ function toKey(der: Buffer): KeyObject {
  * @throws Error if it isn't one
  */
 export function publicKeyOf({ preset, public_key: text }: SignatureOptions): KeyObject {
-  if (preset === 'discord') return toKey(DISCORD.toDer(text.trim()));
-  if (preset === 'sendgrid') return toKey(SENDGRID.toDer(text.trim()));
+  if (preset === 'discord') return ed25519Key(Buffer.from(text.trim(), 'hex'));
+  if (preset === 'sendgrid') return toKey(Buffer.from(text.trim(), 'base64'));
   if (preset === 'ed25519' || preset === 'standard_webhooks_key') return ed25519KeyOf(text.trim());
   return toKey(Buffer.from(text.replace(/-----(?:BEGIN|END) PUBLIC KEY-----/g, ''), 'base64'));
 }

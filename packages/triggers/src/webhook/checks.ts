@@ -39,7 +39,7 @@ const CHECK_PRESETS = Object.keys(CHECK_LABELS) as CheckPreset[];
 /** Whose signatures are verified with a public key instead of a shared secret. */
 const BY_PUBLIC_KEY = ['discord', 'sendgrid', 'standard_webhooks_key', 'ed25519', 'jwt_public_key'] as const;
 /** Whose headers and signed content the settings tell. */
-const DESCRIBED = ['hmac', 'ed25519'];
+const DESCRIBED: readonly CheckPreset[] = ['hmac', 'ed25519'];
 const JWT = ['jwt_secret', 'jwt_public_key', 'jwt_jwks'] as const;
 const WITH_SECRET = CHECK_PRESETS.filter(
   (preset) => !([...BY_PUBLIC_KEY, 'jwt_jwks'] as readonly CheckPreset[]).includes(preset),
@@ -183,6 +183,11 @@ export const signatureSchema = Type.Object(
 /** Whether a check compares with a secret; otherwise it verifies with a public key. */
 export function needsSecret(preset: CheckPreset): boolean {
   return WITH_SECRET.includes(preset);
+}
+
+/** Whether the settings of a check tell the header of the signature and what is signed. */
+export function isDescribed(preset: CheckPreset): boolean {
+  return DESCRIBED.includes(preset);
 }
 
 /** Whether a check has the public key in its settings. */

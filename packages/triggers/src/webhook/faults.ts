@@ -7,6 +7,7 @@ import {
 } from '@millrace/engine';
 import { type Message, message } from '@millrace/messages';
 import { templatesIn } from '@millrace/node-kit/values';
+import { isDescribed } from './checks.ts';
 import { readWebhookOptions, type SignatureOptions, type WebhookOptions } from './options.ts';
 import { isSecretName, isWebhookPath } from './request.ts';
 
@@ -128,7 +129,7 @@ function signatureFaults(signature: SignatureOptions): ConfigFault[] {
     return [{ pointer: '/signature/jwks_url', message: message('nodes.not_a_web_address') }];
   if (preset === 'token' && location === 'header' && name !== '' && !HEADER_NAME.test(name))
     return [{ pointer: '/signature/name', message: message('nodes.not_a_header') }];
-  if (preset !== 'hmac' && preset !== 'ed25519') return [];
+  if (!isDescribed(preset)) return [];
   const faults: ConfigFault[] = [];
   if (!HEADER_NAME.test(signature.header)) {
     faults.push({ pointer: '/signature/header', message: message('nodes.no_signature_header') });
