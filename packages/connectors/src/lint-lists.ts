@@ -2,7 +2,7 @@ import type { JsonSchema, JsonValue } from '@millrace/engine';
 import { type Message, message } from '@millrace/messages';
 import type { Connector, ConnectorList, ListSource } from './format.ts';
 import { type ConnectorFault, lintTemplates } from './lint-parts.ts';
-import { LIST_VALUES, settingsReadBy } from './list-choices.ts';
+import { newestOperation, settingsAmong, settingsReadBy } from './list-choices.ts';
 
 /** Faults of the lists that settings take their values from, and of the settings that name one. */
 export function lintLists(connector: Connector): ConnectorFault[] {
@@ -29,7 +29,7 @@ function lintList(connector: Connector, list: ConnectorList, at: string): Connec
   const names = [...connector.operations, ...(connector.triggers ?? [])].flatMap(({ settings }) =>
     Object.keys(settings),
   );
-  const known = [...new Set(names)].filter((name) => !(LIST_VALUES as readonly string[]).includes(name));
+  const known = settingsAmong(names);
   const { groups, fallback = {}, settings = {}, value, label, when = '', items = '' } = list;
   const faults = [...lintSource(connector, list, at)];
   const read = (member: string, templates: JsonValue, more: readonly string[]): void =>
@@ -46,11 +46,11 @@ function lintList(connector: Connector, list: ConnectorList, at: string): Connec
 }
 
 function lintSource(
-  { operations }: Connector,
+  connector: Connector,
   { operation: name, settings = {}, items }: ListSource,
   at: string,
 ): ConnectorFault[] {
-  const found = operations.find(({ id, replaced }) => id === name && replaced !== true);
+  const found = newestOperation(connector, name);
   const { request: { body_type: bodyType = 'json' } = {} } = found ?? {};
   if (
     found === undefined ||

@@ -47,15 +47,20 @@ export type ListContext = Pick<NodeContext, 'http' | 'credentials' | 'signal' | 
 const REQUEST_MS = 15_000;
 
 /** What a list's templates read besides settings of the node. */
-export const LIST_VALUES = ['item', 'group', 'output'] as const;
+const LIST_VALUES: readonly string[] = ['item', 'group', 'output'];
+
+/** The settings of nodes among names that a list's templates can read, each once. */
+export function settingsAmong(names: readonly string[]): readonly string[] {
+  return [...new Set(names)].filter((name) => !LIST_VALUES.includes(name));
+}
 
 /** The settings of the node that a list reads. */
 export function settingsReadBy(list: ConnectorList): readonly string[] {
-  const { template } = parseTemplates(list as unknown as JsonValue);
+  const { template } = parseTemplates(list as JsonValue);
   const names = listPaths(template).flatMap(({ names: [root, name = ''] }) =>
     root === 'args' ? [name] : [],
   );
-  return [...new Set(names)].filter((name) => !(LIST_VALUES as readonly string[]).includes(name));
+  return settingsAmong(names);
 }
 
 /**
@@ -163,10 +168,15 @@ async function itemsOf(run: Run, source: ListSource, read: JsonObject): Promise<
   return failure('invalid_response', message('nodes.connector_no_list', { service: connector.title }));
 }
 
-/** The newest version of an operation. The linter has seen that there is one. */
-function operationOf({ id: connector, operations }: Connector, id: string): Operation {
-  const found = operations.find((each) => each.id === id && each.replaced !== true);
-  if (found === undefined) throw new Error(`the connector ${connector} has no operation ${id}`);
+/** The newest version of an operation. */
+export function newestOperation({ operations }: Connector, id: string): Operation | undefined {
+  return operations.find((each) => each.id === id && each.replaced !== true);
+}
+
+/** The linter has seen that there is one. */
+function operationOf(connector: Connector, id: string): Operation {
+  const found = newestOperation(connector, id);
+  if (found === undefined) throw new Error(`the connector ${connector.id} has no operation ${id}`);
   return found;
 }
 
