@@ -1,15 +1,14 @@
 import { createHash } from 'node:crypto';
-import {
-  type HostWait,
-  type HttpClient,
-  type JsonValue,
-  Meter,
-  type NodeContext,
-  type NodeServices,
-  type PlanNode,
-  type PollContext,
+import type {
+  HostWait,
+  HttpClient,
+  JsonValue,
+  NodeContext,
+  NodeServices,
+  PlanNode,
+  PollContext,
 } from '@millrace/engine';
-import { drive } from '@millrace/runtime/drive';
+import { inTurnsWithin } from '@millrace/runtime/drive';
 import type { Holder } from '@millrace/runtime/main-thread';
 import { type Caller, type Services, servicesFor } from '@millrace/runtime/node-services';
 import type { ClaimedPoll } from './store.ts';
@@ -73,12 +72,7 @@ export function pollContextOf(
     ...{ aiTokensLeft: null, timezone: null, render: (template) => template, signal },
     http: { send: (request, until) => client.send(request, until, undefined, waitForHost()) },
     now: () => Date.now(),
-    inTurns: async (make) =>
-      await drive(make(new Meter()), {
-        holder: holderOf(trigger),
-        maxSteps,
-        isAborted: () => signal.aborted,
-      }),
+    inTurns: inTurnsWithin({ holder: holderOf(trigger), maxSteps, isAborted: () => signal.aborted }),
   };
   const made: { context?: NodeContext & PollContext } = {};
   const ofCaller = servicesFor(services, caller, () => made.context as NodeContext);

@@ -1,4 +1,4 @@
-import type { Work } from '@millrace/engine';
+import { Meter, type NodeContext, type Work } from '@millrace/engine';
 import { message } from '@millrace/messages';
 import { ExplainedError } from '@millrace/messages/explained-error';
 import { type Holder, hold } from './main-thread.ts';
@@ -31,6 +31,11 @@ export function drive<Result>(work: Work<Result>, options: DriveOptions): Result
   const driver = new Driver(work, options);
   const ended = driver.advance();
   return ended === null ? driver.finish() : ended.result;
+}
+
+/** What a node's context offers for long work, where nothing is recorded of it. */
+export function inTurnsWithin(options: DriveOptions): NodeContext['inTurns'] {
+  return async (make) => await drive(make(new Meter()), options);
 }
 
 /** {@link drive} for work that must be done and whose data is bounded: it is neither counted nor aborted. */

@@ -1,7 +1,7 @@
 import type { FoundList } from '@millrace/connectors/connectors';
 import { listChoices } from '@millrace/connectors/list-choices';
-import { type CredentialService, type JsonObject, Meter, RenderLimitError } from '@millrace/engine';
-import { drive, TooExpensiveError } from '@millrace/runtime/drive';
+import { type CredentialService, type JsonObject, RenderLimitError } from '@millrace/engine';
+import { inTurnsWithin, TooExpensiveError } from '@millrace/runtime/drive';
 import type { Holder } from '@millrace/runtime/main-thread';
 import { type Listing, MAX_ITEMS, MAX_PAGES, type OptionList, optionList, unlisted } from './option-list.ts';
 
@@ -30,10 +30,7 @@ export async function listOfConnector(
     { connector, list, settings, credentialId, ...limits },
     {
       ...{ http, credentials, signal, now: () => Date.now() },
-      inTurns: async (make) =>
-        await drive(make(new Meter()), {
-          ...{ holder: HOLDER, maxSteps: MAX_STEPS, isAborted: () => signal.aborted },
-        }),
+      inTurns: inTurnsWithin({ holder: HOLDER, maxSteps: MAX_STEPS, isAborted: () => signal.aborted }),
     },
   ).catch((error: unknown) => {
     // A file may ask too much of its templates, a service may answer with too much.
