@@ -12,7 +12,7 @@ import { FormDialog } from '@millrace/ui/components/form-dialog.tsx';
 import { ErrorState } from '@millrace/ui/components/states.tsx';
 import { Hint } from '@millrace/ui/components/text.tsx';
 import { notifyUnlessOfFields, useChange } from '@millrace/ui/components/use-change.ts';
-import { isKnownType } from '@millrace/ui/i18n/credential-types.ts';
+import { isKnownType, titleOfType } from '@millrace/ui/i18n/credential-types.ts';
 import { useQuery } from '@tanstack/react-query';
 import { TriangleAlert } from 'lucide-react';
 import { useState } from 'react';
@@ -126,8 +126,7 @@ function CredentialForm({
   const [given, setName] = useState(credential?.name ?? null);
   const [hosts, setHosts] = useState<string[]>([...(credential?.hosts ?? start?.hosts ?? [])]);
   const definition = types.find((each) => each.type === type);
-  const titleOf = ({ type: value, title }: CredentialTypeItem) =>
-    isKnownType(value) ? t(`credentials.types.${value}.title`) : title;
+  const titleOf = ({ type: value, title }: CredentialTypeItem) => titleOfType(value, t, title);
   const [fields, setFields] = useState<JsonObject>(
     () => credential?.settings ?? (preset === undefined ? {} : startingFields(preset, start, presets)),
   );

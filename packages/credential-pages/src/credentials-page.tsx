@@ -12,7 +12,7 @@ import { QueryState } from '@millrace/ui/components/paged-list.tsx';
 import { EmptyState } from '@millrace/ui/components/states.tsx';
 import { Hint, Muted } from '@millrace/ui/components/text.tsx';
 import { Moment } from '@millrace/ui/components/time.tsx';
-import { isKnownType } from '@millrace/ui/i18n/credential-types.ts';
+import { titleOfType } from '@millrace/ui/i18n/credential-types.ts';
 import { useQuery } from '@tanstack/react-query';
 import { useSearch } from '@tanstack/react-router';
 import { LockKeyhole, Plus, TriangleAlert } from 'lucide-react';
@@ -122,7 +122,7 @@ function TypeName({ type }: { type: string }) {
   const { t } = useTranslation();
   return (
     <Text size="sm" truncate>
-      {isKnownType(type) ? t(`credentials.types.${type}.title`) : type}
+      {titleOfType(type, t)}
     </Text>
   );
 }

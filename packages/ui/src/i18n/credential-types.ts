@@ -9,7 +9,7 @@ export function isKnownType(type: string): type is KnownType {
   return Object.hasOwn(credentialTexts.types, type);
 }
 
-/** What people call a type of credential. */
-export function titleOfType(type: string, t: TFunction): string {
-  return isKnownType(type) ? t(`credentials.types.${type}.title`) : type;
+/** What people call a type of credential. @param otherwise of a type without translated texts */
+export function titleOfType(type: string, t: TFunction, otherwise = type): string {
+  return isKnownType(type) ? t(`credentials.types.${type}.title`) : otherwise;
 }

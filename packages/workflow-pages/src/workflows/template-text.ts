@@ -2,7 +2,7 @@ import '@millrace/ui/i18n/parts/gallery.ts';
 import '@millrace/ui/i18n/parts/credentials.ts';
 import '@millrace/ui/i18n/parts/workflows.ts';
 import type { Template } from '@millrace/admin-api';
-import { isKnownType } from '@millrace/ui/i18n/credential-types.ts';
+import { titleOfType } from '@millrace/ui/i18n/credential-types.ts';
 import { useGalleryText } from '@millrace/ui/i18n/service/gallery.ts';
 import { useTranslation } from 'react-i18next';
 
@@ -13,7 +13,7 @@ export function useCredentialTypeName(): (types: readonly string[]) => string {
     // Any type for an HTTP API.
     if (types.length > 1) return t('gallery.apiCredential');
     const [type = ''] = types;
-    return isKnownType(type) ? t(`credentials.types.${type}.title`) : type;
+    return titleOfType(type, t);
   };
 }
 
