@@ -1,5 +1,5 @@
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue } from '@millrace/engine';
-import type { Schema } from './field-shape.ts';
+import { type Schema, textsIn } from './field-shape.ts';
 
 /** What a new credential's form is filled with. */
 export interface CredentialStart {
@@ -23,10 +23,22 @@ export function credentialStart(schema: Schema, config: JsonValue, pointer: stri
     const hosts = around.flatMap(({ url }) => hostOf(url)).slice(0, 1);
     return hosts.length === 0 ? null : { hosts, fields: {} };
   }
-  const { name, hosts, host, fields } = known as unknown as CredentialStart & { readonly host?: string };
-  const only = host === undefined ? null : filledHost(host, around[0] ?? {});
-  // Any host at all is for people to decide.
-  return { name: name ?? '', hosts: only === null ? hosts.filter((each) => each !== '*') : [only], fields };
+  const { name, host, fields } = known;
+  const only = typeof host === 'string' ? filledHost(host, around[0] ?? {}) : null;
+  return {
+    name: typeof name === 'string' ? name : '',
+    // Any host at all is for people to decide.
+    hosts: only === null ? textsIn(known.hosts).filter((each) => each !== '*') : [only],
+    fields: objectsIn(fields),
+  };
+}
+
+/** The members of a value that are objects. */
+function objectsIn(value: JsonValue | undefined): { readonly [name: string]: JsonObject } {
+  if (value === undefined || !isJsonObject(value)) return {};
+  return Object.fromEntries(
+    Object.entries(value).filter((member): member is [string, JsonObject] => isJsonObject(member[1])),
+  );
 }
 
 /** The objects that a pointer leads through, innermost first. */

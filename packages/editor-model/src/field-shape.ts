@@ -165,6 +165,11 @@ function optionOf(value: string, label: JsonValue | undefined): Option {
   return { value, label: typeof label === 'string' ? label : value.replaceAll('_', ' ') };
 }
 
+/** The texts in a list of a schema. */
+export function textsIn(list: JsonValue | undefined): readonly string[] {
+  return Array.isArray(list) ? list.filter((each) => typeof each === 'string') : [];
+}
+
 function typeNameOf({ type, enum: options }: Schema): string {
   if (typeof type === 'string') return type;
   return options === undefined ? 'any' : 'string';
@@ -177,8 +182,8 @@ function shapeOfOne(schema: Schema): FieldShape {
     const dialects = schema['x-dialects'];
     return {
       kind: 'credential',
-      types: types as string[],
-      dialects: Array.isArray(dialects) ? (dialects as string[]) : null,
+      types: textsIn(types),
+      dialects: Array.isArray(dialects) ? textsIn(dialects) : null,
     };
   }
   if (schema['x-workflow'] === true) return { kind: 'workflow' };

@@ -7,10 +7,11 @@ import {
   type NamedField,
   type Schema,
   shapeOf,
+  textsIn,
   withLanguage,
 } from '@millrace/editor-model/field-shape.ts';
 import { summaryOf } from '@millrace/editor-model/section-summary.ts';
-import { type JsonObject, type JsonValue, joinPointer } from '@millrace/engine';
+import { isJsonObject, type JsonObject, type JsonValue, joinPointer } from '@millrace/engine';
 import { Hint } from '@millrace/ui/components/text.tsx';
 import { ChevronRight } from 'lucide-react';
 import type { ReactNode } from 'react';
@@ -110,8 +111,10 @@ function labelOf({ title }: Schema, name: string): string {
 /** A connector's list, with what it reads of the other fields; null: what the type of the credential lists. */
 function listOf(schema: Schema, value: JsonObject, fields: readonly NamedField[]): OptionSource | null {
   const source = schema['x-options-list'];
-  if (source === undefined) return null;
-  const { list, reads } = source as unknown as { readonly list: string; readonly reads: readonly string[] };
+  if (source === undefined || !isJsonObject(source)) return null;
+  const { list, reads: read } = source;
+  if (typeof list !== 'string') return null;
+  const reads = textsIn(read);
   // What a template gives is known only in a run.
   const isGiven = (name: string) => {
     const given = value[name] ?? '';
