@@ -3,7 +3,7 @@ import { useEditor, useEditorStore } from '@millrace/editor-model/store.ts';
 import { type Flow, isJsonObject } from '@millrace/engine';
 import { notifyFailure } from '@millrace/ui/components/notify.ts';
 import { useQuery } from '@tanstack/react-query';
-import { useEffect, useState } from 'react';
+import { useCallback, useEffect, useMemo, useState } from 'react';
 import type { DraftSync } from '../draft/draft-sync.ts';
 import {
   chooseSource,
@@ -40,6 +40,12 @@ export interface RunForm {
   readonly start: (part?: Flow) => Promise<void>;
 }
 
+const NOTHING_KNOWN: Pick<RunForm, 'known' | 'source' | 'input'> = {
+  known: null,
+  source: 'json',
+  input: { kind: 'value', value: {} },
+};
+
 /** Keeps the chosen input while the editor is open. */
 export function useRunForm(
   { org, workflow }: { readonly org: number; readonly workflow: WorkflowDetail },
@@ -59,11 +65,16 @@ export function useRunForm(
   const [isTest, setTest] = useState(workflow.is_test_mode);
   useEffect(() => setTest(workflow.is_test_mode), [workflow.is_test_mode]);
   const hasForm = schema !== undefined && isJsonObject(schema) && isJsonObject(schema.properties ?? null);
-  const knownWith = (read: NonNullable<typeof inputs.data>): KnownInputs => ({
-    ...read,
-    schema: hasForm ? schema : null,
-  });
-  const known = inputs.data === undefined ? null : knownWith(inputs.data);
+  const knownWith = useCallback(
+    (read: NonNullable<typeof inputs.data>): KnownInputs => ({ ...read, schema: hasForm ? schema : null }),
+    [hasForm, schema],
+  );
+  // Inputs are compared, which may be large: once, and not each time that something on the page changes.
+  const { known, source, input } = useMemo(() => {
+    if (inputs.data === undefined) return NOTHING_KNOWN;
+    const read = knownWith(inputs.data);
+    return { known: read, source: sourceOf(choice, read), input: inputOf(choice, read) };
+  }, [choice, inputs.data, knownWith]);
   /** @param nodes of the flow that runs, which may not have the chosen trigger */
   const toRequest = (input: RunInput, { nodes }: Pick<Flow, 'nodes'> = store.getState()): RunBody => ({
     ...(draftSync.state.getState().status === 'same' ? {} : { flow_data: store.getState().toFlow() }),
@@ -72,10 +83,9 @@ export function useRunForm(
     ...(nodes.some(({ id }) => id === trigger) ? { trigger } : {}),
     is_test_mode: isTest,
   });
-  const input: RunInput = known === null ? { kind: 'value', value: {} } : inputOf(choice, known);
   return {
     known,
-    source: known === null ? 'json' : sourceOf(choice, known),
+    source,
     input,
     text: choice.text,
     isTest,
@@ -84,7 +94,7 @@ export function useRunForm(
     choose: (source) => known !== null && setChoice(chooseSource(choice, known, source)),
     write: (next, text = choice.text ?? undefined) =>
       setChoice({
-        source: known === null ? 'json' : sourceOf(choice, known),
+        source,
         input: next,
         text: text ?? null,
       }),
