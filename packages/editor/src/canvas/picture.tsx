@@ -100,7 +100,8 @@ export const Picture = memo(function Picture({
     ({ transform: [, , zoom] }): Distance =>
       zoom < TINY ? (isLarge ? 'overview' : 'tiny') : zoom < FAR ? 'far' : 'near',
   );
-  const part = useNearPart({ nodes, edges, lifted }, viewport, isLarge && distance !== 'overview');
+  const isLargeAndNear = isLarge && distance !== 'overview';
+  const part = useNearPart({ nodes, edges, lifted }, viewport, isLargeAndNear);
   useEffect(() => (isLarge ? loadInReserve(loadFarView) : undefined), [isLarge]);
   const labels = useMemo(
     () => ({
@@ -222,7 +223,7 @@ export const Picture = memo(function Picture({
           onMove={onMove}
           onMoveEnd={onMoveEnd}
           // Empty elements that come and go at the border of the picture would cost more than they do. Near, Tab reaches only what is rendered.
-          onlyRenderVisibleElements={isLarge && distance !== 'overview' && !part.isPart}
+          onlyRenderVisibleElements={isLargeAndNear && !part.isPart}
           proOptions={PRO_OPTIONS}
           snapToGrid
           snapGrid={GRID}

@@ -38,18 +38,15 @@ export function useNearPart(
       setArea(next);
       return true;
     };
+    const seen = () => areaOf(viewport.get(), flow.getState());
     const settle = () => {
       if (rendered === null) return;
-      const { zoom } = viewport.get();
-      if (render(settleAround(rendered, areaOf(viewport.get(), flow.getState()), zoom))) {
-        timer = setTimeout(settle, PAUSE_MS);
-      }
+      if (render(settleAround(rendered, seen(), viewport.get().zoom))) timer = setTimeout(settle, PAUSE_MS);
     };
     const follow = () => {
       const { width, fitViewQueued } = flow.getState();
       if (width === 0 || fitViewQueued) return;
-      const { zoom } = viewport.get();
-      render(followView(rendered, areaOf(viewport.get(), flow.getState()), zoom));
+      render(followView(rendered, seen(), viewport.get().zoom));
       clearTimeout(timer);
       timer = setTimeout(settle, REST_MS);
     };

@@ -61,8 +61,7 @@ async function openParts(
       if (each === null) continue;
       const file = fileIdOf(each) === undefined ? null : await files.open(each);
       const content = file ?? (isForm ? textOf(each, name) : Buffer.from(stringifyJson(each), 'utf8'));
-      const head =
-        type === 'multipart' ? formHead(name, file) : `Content-Type: ${file?.type ?? JSON_TYPE}\r\n`;
+      const head = isForm ? formHead(name, file) : `Content-Type: ${file?.type ?? JSON_TYPE}\r\n`;
       parts.push({ head: Buffer.from(`--${boundary}\r\n${head}\r\n`, 'utf8'), content });
     }
   }
