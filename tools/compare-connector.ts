@@ -49,10 +49,7 @@ export interface ComparedRequest extends Pick<Operation, 'settings' | 'request' 
 /** What a connector asks a service. */
 export function requestsOf(connector: Connector): readonly ComparedRequest[] {
   const { operations, triggers = [] } = connector;
-  const asked = [
-    ...operations.map((operation) => ({ ...operation, answers: answersOf(operation.exchanges) })),
-    ...triggers.flatMap(requestsOfTrigger),
-  ];
+  const asked = [...operations.flatMap(requestsOfOperation), ...triggers.flatMap(requestsOfTrigger)];
   return asked.map((each) => ({ ...each, headers: headersSent(connector, each) }));
 }
 
@@ -64,6 +61,21 @@ function headersSent(
   const own = key?.in === 'header' ? [key.name] : [];
   const names = [...Object.keys(headers), ...Object.keys(request.headers ?? {}), ...own];
   return new Set(names.map((name) => name.toLowerCase()));
+}
+
+function requestsOfOperation(operation: Operation): Omit<ComparedRequest, 'headers'>[] {
+  const { id, settings, exchanges, lookup, output = null } = operation;
+  if (lookup === undefined) return [{ ...operation, answers: answersOf(exchanges) }];
+  const { request, found = null, table = null, instead } = lookup;
+  const read = [found, table] as JsonValue;
+  // A recorded exchange has the responses of all of them, and not always the same ones.
+  return [
+    { ...operation, answers: [] },
+    { id: `${id}/lookup`, settings, request, output: read, answers: [] },
+    ...(instead === undefined
+      ? []
+      : [{ id: `${id}/instead`, settings, request: instead.request, output, answers: [] }]),
+  ];
 }
 
 function requestsOfTrigger(trigger: ConnectorTrigger): Omit<ComparedRequest, 'headers'>[] {

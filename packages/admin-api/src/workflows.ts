@@ -288,7 +288,14 @@ export const WORKFLOW_ENDPOINTS = {
     response: Closed({
       product: Type.String(),
       /** One for each trigger of the original. Empty: nothing in it can be started. */
-      workflows: Type.Array(Closed({ name: Type.String(), flow_data: FlowData })),
+      workflows: Type.Array(
+        Closed({
+          name: Type.String(),
+          flow_data: FlowData,
+          /** What prevents it from being activated as it is. */
+          problems: Type.Array(FlowProblem),
+        }),
+      ),
       /** One for each original node. */
       nodes: Type.Array(
         Closed({

@@ -29,7 +29,7 @@ const MAX_OWN_DELAY_MS = 86_400_000;
 export async function readAnswer(
   response: HttpResponse,
   call: Call,
-  context: Pick<NodeContext, 'inTurns' | 'now'>,
+  context: Pick<NodeContext, 'documents' | 'inTurns' | 'now' | 'signal'>,
 ): Promise<Accepted | Failure> {
   const { status, headers } = response;
   const isFile = response.saved !== undefined;
@@ -43,6 +43,10 @@ export async function readAnswer(
   const rule = rules.find(({ when }) => fillIn(when, args, call.budget) === true);
   const as = rule?.as ?? refusalOf(status);
   if (as !== null) return refusalFailure(as, rule, call, args, context.now());
+  if (call.operation.response === 'xml' && read.body_type === 'text') {
+    const body = await readXml(read.body, call, context);
+    return { kind: 'accepted', response: { ...shown, body }, bytes: response.body.byteLength };
+  }
   if (!isFile && read.body_type !== 'json' && read.body_type !== 'empty') {
     const { title: service } = call.connector;
     return failure('invalid_response', message('nodes.connector_not_json', { service, status }), {
@@ -50,6 +54,18 @@ export async function readAnswer(
     });
   }
   return { kind: 'accepted', response: shown, bytes: response.body.byteLength };
+}
+
+/** Outside the main thread, with the bounds of `data.xml`. @throws ServiceError */
+async function readXml(
+  body: JsonValue,
+  { operation: { xml_lists: lists = [] }, limits }: Call,
+  { documents, signal }: Pick<NodeContext, 'documents' | 'signal'>,
+): Promise<JsonValue> {
+  const names = { attributePrefix: '@', textName: '#text' };
+  const conversion = { kind: 'xml_to_value', names, keepAttributes: false, localNames: true, lists } as const;
+  const text = typeof body === 'string' ? body : '';
+  return documents.convert({ text, conversion, timeoutMs: limits.timeout_ms }, signal);
 }
 
 /** What a status says by itself; null: that it worked. */

@@ -102,6 +102,53 @@ const request = closed({
   ),
 });
 
+/** Which row of a table is meant, and what goes into it. */
+const table = closed({
+  /** The names of the columns, read from the lookup's response. */
+  header: text(),
+  /** The rows below them, and the number of the first; only needed to find one. */
+  rows: Type.Optional(text()),
+  first_row: Type.Optional(Type.Integer({ minimum: 1 })),
+  /** The column by which a row is found: the first one with the value that `values` has for it. */
+  match: Type.Optional(text()),
+  /** An object: what goes into which column. */
+  values: text(),
+  /** Whether values without a column are left out. Otherwise, they are refused. */
+  ignore_unknown: Type.Optional(text()),
+});
+export type TableRow = Static<typeof table>;
+
+/** What an operation reads before it does its work: one request. Whatever comes after it reads `args.found`. */
+const lookup = closed({
+  /** Only reads. */
+  request,
+  errors: Type.Optional(Type.Array(errorRule)),
+  /** What is taken from the response; or, with `table`, `cells` in the order of the columns and the number `row`, null if there is none. */
+  found: Type.Optional(json()),
+  table: Type.Optional(table),
+  /** Without it, nothing is done, and the operation fails. */
+  needed: Type.Optional(text()),
+  /** The request that is sent instead of the operation's where this is true. */
+  instead: Type.Optional(closed({ when: text(), request })),
+});
+export type Lookup = Static<typeof lookup>;
+
+/** No more is read into one request. */
+const MAX_CONTENT_BYTES = 10_000_000;
+
+/** Files whose content becomes a part of texts or JSON. The request reads `args.files`. */
+const contents = closed({
+  /** A file, or a list of them. */
+  of: text(),
+  /** What the service takes together. */
+  max_bytes: Type.Integer({ minimum: 1, maximum: MAX_CONTENT_BYTES }),
+  /** `base64_lines`: in lines of 76 characters, as e-mails have it. */
+  encoding: Type.Enum(['base64', 'base64_lines'], { type: 'string' }),
+  /** What becomes of each; reads `args.item`: `name`, `type`, `size` and `content`. */
+  each: json(),
+});
+export type FileContents = Static<typeof contents>;
+
 /** Settings, as JSON Schema with `title` and `description`. The default is what is empty, unless there is one. */
 const settings = Type.Record(Type.String(), Type.Unsafe<JsonSchema>({ type: 'object' }));
 /** Settings in sections that can be closed; the others are always visible. */
@@ -132,9 +179,15 @@ const operation = closed({
   settings,
   required: Type.Array(Type.String()),
   sections: Type.Optional(sections),
+  lookup: Type.Optional(lookup),
+  files: Type.Optional(contents),
   request,
-  /** `file`: the answer is stored as one. Default `json`. */
-  response: Type.Optional(Type.Enum(['json', 'file'], { type: 'string' })),
+  /** `file`: the answer is stored as one. `xml`: it is read as `data.xml` does, without attributes and prefixes. Default `json`. */
+  response: Type.Optional(Type.Enum(['json', 'file', 'xml'], { type: 'string' })),
+  /** Elements of an XML answer that are lists even if there is only one. */
+  xml_lists: Type.Optional(Type.Array(text(), { maxItems: 20 })),
+  /** A file within the answer, in base64 of either alphabet. It is stored, and `output` reads it as `args.stored`. */
+  stores: Type.Optional(closed({ base64: text(), name: text() })),
   /** What becomes of the answer; of operations without pages. */
   output: Type.Optional(json()),
   pagination: Type.Optional(pagination),
@@ -212,7 +265,10 @@ const trigger = closed({
 export type ConnectorTrigger = Static<typeof trigger>;
 
 /** What a request is made of and how its response is read: an operation, or a trigger's list or detail. */
-export type Asked = Pick<Operation, 'request' | 'effect' | 'repetition' | 'key' | 'errors' | 'response'>;
+export type Asked = Pick<
+  Operation,
+  'request' | 'effect' | 'repetition' | 'key' | 'errors' | 'response' | 'xml_lists'
+>;
 
 /** What is listed by an operation, which changes nothing. */
 const listSource = {
@@ -281,6 +337,8 @@ const members = {
   uncompared: Type.Optional(text()),
   /** Without a slash at its end. May have one template: a label of the host's name. */
   base_url: address(),
+  /** Where requests go instead if a setting is filled in, which is one segment of the path. */
+  other_address: Type.Optional(closed({ setting: name(), base_url: address() })),
   /** The template in the address may be several labels. */
   several_labels: Type.Optional(Type.Literal(true)),
   /** Hosts that requests may go to: names, or `*.` before one. `*`: any that the credential is bound to; only where the template is the whole host. */

@@ -55,7 +55,8 @@ function lintSource(
   if (
     found === undefined ||
     found.effect ||
-    found.response === 'file' ||
+    (found.response ?? 'json') !== 'json' ||
+    [found.lookup, found.files, found.stores].some((each) => each !== undefined) ||
     ['file', 'multipart', 'related'].includes(bodyType) ||
     // What has pages says itself where the list is.
     (found.pagination !== undefined && items !== undefined)

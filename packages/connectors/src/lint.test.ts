@@ -27,6 +27,11 @@ const operation = (change: (first: Operation) => object) =>
     operations: [{ ...first, ...change(first) }, ...operations.slice(1)],
   }));
 
+const LOOKUP = {
+  request: { method: 'GET', path: '/a' },
+  found: { id: '{{args.response.body.id}}' },
+} as const;
+
 /** Sends the first operation to another address. */
 const at = (url: string) => operation(({ request }) => ({ request: { ...request, base_url: url } }));
 
@@ -43,6 +48,83 @@ it.each<[string, () => ReturnType<typeof faultsAfter>, string, string]>([
     () => trigger(({ request }) => ({ request: { ...request, method: 'DELETE' } })),
     '/triggers/0/request',
     'only reads',
+  ],
+  [
+    'a lookup that changes something',
+    () => operation(() => ({ lookup: { ...LOOKUP, request: { method: 'PUT', path: '/a' } } })),
+    '/operations/0/lookup/request',
+    'only reads',
+  ],
+  [
+    'a lookup that finds nothing',
+    () => operation(() => ({ lookup: { request: LOOKUP.request } })),
+    '/operations/0/lookup',
+    'found or table',
+  ],
+  [
+    'a row without a column to find it by',
+    () =>
+      operation(() => ({
+        lookup: {
+          request: LOOKUP.request,
+          table: {
+            header: '{{args.response.body}}',
+            rows: '{{args.response.body}}',
+            values: '{{args.text}}',
+          },
+        },
+      })),
+    '/operations/0/lookup/table/rows',
+    'match',
+  ],
+  [
+    'what is found before anything is looked up',
+    () => operation(() => ({ output: { id: '{{args.found.id}}' } })),
+    '/operations/0/output/0/id',
+    'args.found.id',
+  ],
+  [
+    'another request to a host that is not listed',
+    () =>
+      operation(() => ({
+        lookup: {
+          ...LOOKUP,
+          instead: {
+            when: '{{args.found.id == null}}',
+            request: { method: 'POST', base_url: 'https://example.com', path: '/a' },
+          },
+        },
+      })),
+    '/operations/0/lookup/instead/request/base_url',
+    'example.com',
+  ],
+  [
+    'a file inside a file',
+    () =>
+      operation(() => ({
+        response: 'file',
+        stores: { base64: '{{args.response.body.data}}', name: 'a.pdf' },
+      })),
+    '/operations/0/stores',
+    'JSON',
+  ],
+  [
+    'another address whose host is a setting',
+    () =>
+      faultsAfter(() => ({
+        other_address: { setting: 'cloud', base_url: 'https://{{args.cloud}}.slack.com' },
+      })),
+    '/other_address/base_url',
+    'path',
+  ],
+  [
+    'another address at a host that is not listed',
+    () =>
+      faultsAfter(() => ({
+        other_address: { setting: 'cloud', base_url: 'https://example.com/{{args.cloud}}' },
+      })),
+    '/other_address/base_url',
+    'example.com',
   ],
   [
     'what a credential of another type begins with',

@@ -64,14 +64,8 @@ function describe(params: object): string {
   return named.length === 0 ? '' : ` (${named.join(', ')})`;
 }
 
-function lintBase({
-  base_url: url,
-  hosts,
-  operations,
-  triggers = [],
-  authentication,
-  own,
-}: Connector): ConnectorFault[] {
+function lintBase(connector: Connector): ConnectorFault[] {
+  const { base_url: url, hosts, operations, triggers = [], authentication, own } = connector;
   const parts = url.split(/\{\{.*?\}\}/);
   if (parts.length > 2 || url.replace(/\{\{.*?\}\}/, '').includes('{{')) {
     return [{ pointer: '/base_url', message: message('connectors.several_templates') }];
@@ -114,7 +108,29 @@ function lintBase({
       message: message('connectors.template_and_links'),
     });
   }
-  return faults;
+  return [...faults, ...lintOtherAddress(connector)];
+}
+
+/** Faults of the address that a setting leads to. */
+function lintOtherAddress({ other_address: other, hosts, authentication, own }: Connector): ConnectorFault[] {
+  if (other === undefined) return [];
+  const pointer = '/other_address/base_url';
+  const target = readAddress(other.base_url.replace(/\{\{.*?\}\}/g, 'x'), own);
+  if (!(target instanceof URL)) return [{ pointer, message: target }];
+  const { hostname: host } = target;
+  if (/^https?:\/\/[^/]*\{\{/.test(other.base_url) || authentication.chat !== undefined) {
+    return [{ pointer, message: message('connectors.other_address_path') }];
+  }
+  if (!hosts.some((each) => isHost(host, each)))
+    return [{ pointer, message: message('connectors.address_not_listed', { host }) }];
+  return lintTemplates(other.base_url, pointer, [other.setting], null);
+}
+
+/** Faults of the addresses that an operation's settings lead to. */
+function lintAddresses(connector: Connector, names: readonly string[], used: Set<string>): ConnectorFault[] {
+  const setting = connector.other_address?.setting;
+  if (setting !== undefined) used.add(setting);
+  return lintTemplates(connector.base_url, '/base_url', names, used);
 }
 
 /** An address without templates, or why credentials can't be sent there. */
@@ -133,7 +149,7 @@ function isPagedByAddress({ pagination }: Pick<Operation, 'pagination'>): boolea
 
 /** Faults of the address that a request has instead of the connector's. */
 function lintOwnAddress(
-  { hosts, authentication, own }: Connector,
+  { base_url: base, hosts, authentication, own }: Connector,
   { base_url: url }: Operation['request'],
   asked: Pick<Operation, 'pagination'>,
   at: string,
@@ -145,7 +161,9 @@ function lintOwnAddress(
   const { hostname: host } = target;
   if (!hosts.some((each) => isHost(host, each)))
     return [{ pointer, message: message('connectors.address_not_listed', { host }) }];
-  return authentication.chat !== undefined || isPagedByAddress(asked)
+  // A token goes before the path, wherever the credential says that the server is.
+  const isElsewhere = authentication.chat !== undefined && !url.startsWith(`${base}/`);
+  return isElsewhere || isPagedByAddress(asked)
     ? [{ pointer, message: message('connectors.own_address_alone') }]
     : [];
 }
@@ -175,12 +193,13 @@ function lintVersions(operations: readonly Versioned[], at: string): ConnectorFa
 
 function lintOperation(connector: Connector, operation: Operation, at: string): ConnectorFault[] {
   const { settings, request, output, pagination, errors = [], effect, repetition, key } = operation;
+  const { lookup, files, stores } = operation;
   const names = Object.keys(settings);
   const faults: ConnectorFault[] = [];
   const add = (member: string, said: Message): void =>
     void faults.push({ pointer: `${at}/${member}`, message: said });
 
-  faults.push(...lintSettings(operation, at, [...COMMON_SETTINGS, 'response']));
+  faults.push(...lintSettings(operation, at, [...COMMON_SETTINGS, 'response', ...valuesOf(operation)]));
   if (effect !== (repetition !== undefined)) {
     add(
       'repetition',
@@ -191,30 +210,97 @@ function lintOperation(connector: Connector, operation: Operation, at: string): 
     add('key', message('connectors.key_and_keyed'));
   }
   if (effect && pagination !== undefined) add('pagination', message('connectors.pages_no_effect'));
-  if (!effect && !['GET', 'POST'].includes(request.method)) {
-    add('effect', message('connectors.effect_false', { method: request.method }));
+  const requests = requestsOf(operation);
+  for (const { method } of effect ? [] : requests.slice(0, 1)) {
+    if (!READS.includes(method)) add('effect', message('connectors.effect_false', { method }));
   }
   if ((output === undefined) === (pagination === undefined)) {
     add('output', message('connectors.output_or_pages'));
   }
   faults.push(...lintPagination(pagination, at));
   const used = new Set<string>();
-  faults.push(...lintRequest(request, `${at}/request`, { names, known: names, used }));
+  faults.push(...lintLookup(connector, operation, at, used));
+  const found = lookup === undefined ? [] : ['found'];
+  const known = [...names, ...found];
+  if (files !== undefined) {
+    faults.push(...lintTemplates([files.of], `${at}/files`, known, used));
+    faults.push(...lintTemplates(files.each, `${at}/files/each`, [...known, 'item'], used));
+  }
+  const sent = files === undefined ? known : [...known, 'files'];
+  faults.push(...lintRequest(request, `${at}/request`, { names: known, known: sent, used }));
   faults.push(...lintOwnAddress(connector, request, operation, `${at}/request`));
-  faults.push(...lintTemplates(connector.base_url, '/base_url', names, used));
+  // One at an address of its own needs no settings for the connector's.
+  if (request.base_url === undefined) faults.push(...lintAddresses(connector, names, used));
+  const stored = stores === undefined ? [] : ['stored'];
   const read = [output ?? null, pagination?.items ?? '', pagination?.next ?? '', errors];
-  faults.push(...lintTemplates(read, `${at}/output`, [...names, 'response'], null));
+  faults.push(...lintTemplates(read, `${at}/output`, [...known, ...stored, 'response'], null));
+  if (stores !== undefined) {
+    faults.push(...lintTemplates([stores.base64, stores.name], `${at}/stores`, [...known, 'response'], used));
+    if ((operation.response ?? 'json') !== 'json') add('stores', message('connectors.stores_json'));
+  }
   faults.push(...lintUnused(names, used, at));
+  const methods = requests.map(({ method }) => method);
   for (const [index, { config, steps, output: expected, failure }] of operation.exchanges.entries()) {
     const pointer = `exchanges/${index}`;
     if ((expected === undefined) === (failure === undefined))
       add(pointer, message('connectors.output_or_failure'));
     faults.push(...lintConfig(config, [...names, 'limit'], `${at}/${pointer}`));
-    if (steps.some(({ request: { method } }) => method !== request.method)) {
+    if (steps.some(({ request: { method } }) => !(methods as readonly string[]).includes(method))) {
       add(`${pointer}/steps`, message('connectors.other_method', { method: request.method }));
     }
   }
   return faults;
+}
+
+const READS: readonly string[] = ['GET', 'POST'];
+
+/** Every request that an operation may send, its own first. */
+function requestsOf({ request, lookup }: Operation): readonly Operation['request'][] {
+  if (lookup === undefined) return [request];
+  return [request, lookup.request, ...(lookup.instead === undefined ? [] : [lookup.instead.request])];
+}
+
+/** What its templates read besides settings and the response. */
+function valuesOf({ lookup, files, stores }: Operation): readonly string[] {
+  return [
+    ...(lookup === undefined ? [] : ['found']),
+    ...(files === undefined ? [] : ['files', 'item']),
+    ...(stores === undefined ? [] : ['stored']),
+  ];
+}
+
+/** Faults of what an operation reads first. */
+function lintLookup(
+  connector: Connector,
+  { lookup, settings }: Operation,
+  at: string,
+  used: Set<string>,
+): ConnectorFault[] {
+  if (lookup === undefined) return [];
+  const { request, found, table, needed, instead, errors = [] } = lookup;
+  const names = Object.keys(settings);
+  const faults: ConnectorFault[] = [];
+  const pointer = `${at}/lookup`;
+  if (!READS.includes(request.method)) {
+    const said = message('connectors.lookup_only_reads', { method: request.method });
+    faults.push({ pointer: `${pointer}/request`, message: said });
+  }
+  if ((found === undefined) === (table === undefined)) {
+    faults.push({ pointer, message: message('connectors.found_or_table') });
+  }
+  if ((table?.match === undefined) !== (table?.rows === undefined)) {
+    faults.push({ pointer: `${pointer}/table/rows`, message: message('connectors.rows_and_match') });
+  }
+  faults.push(...lintRequest(request, `${pointer}/request`, { names, known: names, used }));
+  faults.push(...lintOwnAddress(connector, request, {}, `${pointer}/request`));
+  const read = [found ?? null, table ?? null, errors] as JsonValue;
+  faults.push(...lintTemplates(read, pointer, [...names, 'response'], used));
+  const known = [...names, 'found'];
+  faults.push(...lintTemplates([needed ?? '', instead?.when ?? ''], pointer, known, used));
+  if (instead === undefined) return faults;
+  const place = `${pointer}/instead/request`;
+  faults.push(...lintRequest(instead.request, place, { names: known, known, used }));
+  return [...faults, ...lintOwnAddress(connector, instead.request, {}, place)];
 }
 
 /** Settings of every trigger that an exchange may set besides the file's own. */
@@ -266,7 +352,7 @@ function lintTrigger(connector: Connector, trigger: ConnectorTrigger, at: string
   const used = new Set<string>();
   faults.push(...lintRequest(request, `${at}/request`, { names, known: [...names, ...begin], used }));
   faults.push(...lintOwnAddress(connector, request, trigger, `${at}/request`));
-  faults.push(...lintTemplates(connector.base_url, '/base_url', names, used));
+  faults.push(...lintAddresses(connector, names, used));
   const read = (member: string, value: unknown, more: readonly string[]): void =>
     void faults.push(
       ...lintTemplates((value ?? null) as JsonValue, `${at}/${member}`, [...names, ...begin, ...more], used),

@@ -10,9 +10,9 @@ import {
 } from '@millrace/engine';
 import { message } from '@millrace/messages';
 import { isBlank, scalarText } from '@millrace/node-kit/values';
+import { ask } from './ask.ts';
 import type { Connector, ConnectorList, ListSource, Operation } from './format.ts';
 import { fetchItems } from './pages.ts';
-import { ask } from './run-operation.ts';
 import { fillIn, fillInText, TemplateBudget } from './templates.ts';
 
 /** A value that a setting can take. */
@@ -145,6 +145,9 @@ async function itemsOf(run: Run, source: ListSource, read: JsonObject): Promise<
     ...run.context,
     get files(): never {
       throw new Error('what lists has no files');
+    },
+    get documents(): never {
+      throw new Error('what lists answers with JSON');
     },
   };
   const { pagination } = operation;

@@ -16,7 +16,7 @@ import type { Connector, Exchange, Operation } from './format.ts';
 import { settingsReadBy } from './list-choices.ts';
 import { MAX_ITEMS } from './pages.ts';
 import { runOperation } from './run-operation.ts';
-import { TemplateBudget } from './templates.ts';
+import { MAX_FILLED_WITH_FILES_BYTES, TemplateBudget } from './templates.ts';
 
 /** What every type made from a connector of the catalogue begins with. */
 const CONNECTOR_FAMILY = 'connector.';
@@ -77,7 +77,9 @@ export function nodeOf(connector: Connector, operation: Operation): NodeDefiniti
     run(config, context) {
       const { credential_id, timeout_ms, limit = 0, ...args } = config as JsonObject;
       const limits = { credential_id: Number(credential_id ?? 0), timeout_ms: Number(timeout_ms) };
-      const budget = new TemplateBudget();
+      const budget = new TemplateBudget(
+        operation.files === undefined ? undefined : MAX_FILLED_WITH_FILES_BYTES,
+      );
       const call = { connector, operation, args, limits, budget, idempotencyKey: context.idempotencyKey };
       return runOperation(call, Number(limit), context);
     },
@@ -124,8 +126,14 @@ export function newCredentialOf({ title, hosts, base_url: url, authentication }:
     name: title,
     hosts,
     ...(host === '' ? {} : { host: host.replace(/\{\{\s*args\.(\w+)\s*\}\}/g, '{{$1}}') }),
-    fields: chat === undefined ? fields : { chat: { service: chat.service } },
+    fields: chat === undefined ? namesIn(fields as JsonObject) : { chat: { service: chat.service } },
   };
+}
+
+/** Fields by the type of a credential, with settings in them as the form knows them: `{{subdomain}}`. */
+function namesIn(fields: JsonObject): NewCredential['fields'] {
+  const text = JSON.stringify(fields).replace(/\{\{\s*args\.(\w+)\s*\}\}/g, '{{$1}}');
+  return JSON.parse(text) as NewCredential['fields'];
 }
 
 /** The settings that a file describes. */

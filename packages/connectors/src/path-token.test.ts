@@ -46,6 +46,30 @@ test("a server of one's own is where its credential says", async () => {
   expect(urls).toEqual([`https://bots.example.com/bot${TOKEN}/sendMessage`]);
 });
 
+test('files are below the same server, with the token where it wants it', async () => {
+  const download = telegram?.operations.find(({ id }) => id === 'download_file');
+  if (telegram === undefined || download === undefined) throw new Error('there are no files of Telegram');
+  for (const [base, root] of [
+    [null, 'https://api.telegram.org'],
+    ['https://bots.example.com/', 'https://bots.example.com'],
+  ] as const) {
+    const urls: string[] = [];
+    await runNode(nodeOf(telegram, download), {
+      credential: { ...CHAT, base_url: base },
+      config: { credential_id: 1, file_id: 'f1' },
+      http: ({ url }) => {
+        urls.push(url);
+        const body = new TextEncoder().encode('{"ok":true,"result":{"file_path":"photos/file 1.jpg"}}');
+        return { status: 200, headers: { 'content-type': 'application/json' }, body };
+      },
+    });
+    expect(urls).toEqual([
+      `${root}/bot${TOKEN}/getFile?file_id=f1`,
+      `${root}/file/bot${TOKEN}/photos/file%201.jpg`,
+    ]);
+  }
+});
+
 test('test mode shows the request without the token, and sends nothing', async () => {
   const { result, urls } = await send(CHAT, { isTestMode: true });
   expect(urls).toEqual([]);

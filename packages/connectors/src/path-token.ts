@@ -6,16 +6,17 @@ import type { HttpConfig } from '@millrace/node-kit/http/config';
 import { type Exchange, prepareExchange } from '@millrace/node-kit/http/exchange';
 import type { WireRequest } from '@millrace/node-kit/http/request';
 import { NodeProblem } from '@millrace/node-kit/node-problem';
-import type { Connector } from './format.ts';
+import type { Asked, Connector } from './format.ts';
 
 const SETTING = 'credential_id';
 
 /**
- * Prepares a request with the credential that its config names: in its headers, or before its path if the service takes the token there.
+ * Prepares the request of an operation with the credential that its config names: in its headers, or before its path if the service takes the token there.
  * @throws NodeProblem, ServiceError
  */
 export async function prepareSigned(
   { title, base_url: base, authentication: { chat } }: Connector,
+  { request }: Pick<Asked, 'request'>,
   wire: WireRequest,
   config: HttpConfig,
   context: Pick<NodeContext, 'http' | 'credentials' | 'files' | 'signal'>,
@@ -34,8 +35,10 @@ export async function prepareSigned(
   }
   // Of a server of one's own, which the service's maker offers; the credential says where it is.
   const root = (credential.base_url ?? base).replace(/\/+$/, '');
-  const path = wire.url.slice(base.length);
-  const withToken = (shown: string) => `${root}${chat.before}${shown}${path}`;
+  // The address of a request of its own lies below the connector's, so it is there at any server.
+  const below = (request.base_url ?? base).slice(base.length);
+  const path = wire.url.slice(base.length + below.length);
+  const withToken = (shown: string) => `${root}${below}${chat.before}${shown}${path}`;
   const { send } = await prepareExchange(
     { ...wire, url: withToken(token) },
     { ...config, auth: { type: 'none' } },

@@ -14,10 +14,10 @@ import {
 import { message } from '@millrace/messages';
 import { MAX_LISTED } from '@millrace/node-kit/polling-settings';
 import { scalarText } from '@millrace/node-kit/values';
+import { ask } from './ask.ts';
 import type { Asked, Connector, ConnectorTrigger } from './format.ts';
 import { type Fetched, fetchItems } from './pages.ts';
 import type { Call } from './request.ts';
-import { ask } from './run-operation.ts';
 import { fillIn, fillInText, type TemplateBudget } from './templates.ts';
 
 /** Of one list with pages. What is beyond them waits, or is refused: a poll has a minute. */

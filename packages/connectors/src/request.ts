@@ -10,12 +10,15 @@ import { message } from '@millrace/messages';
 import { sha256Hex } from '@millrace/node-kit/digest';
 import type { HttpConfig } from '@millrace/node-kit/http/config';
 import { NodeProblem } from '@millrace/node-kit/node-problem';
-import type { Asked, Connector, Place } from './format.ts';
+import { isBlank } from '@millrace/node-kit/values';
+import type { Asked, Connector, Operation, Place } from './format.ts';
 import { fillIn, fillInGiven, fillInPath, type TemplateBudget } from './templates.ts';
 
 const MIB = 1024 * 1024;
 /** Of one answer. */
 const MAX_ANSWER_BYTES = 4 * MIB;
+/** Of a table in which a row is looked up, or of a file in JSON. */
+export const MAX_LARGE_ANSWER_BYTES = 16 * MIB;
 
 /** What a node's settings say besides those of the operation. */
 export interface Limits {
@@ -35,6 +38,12 @@ export interface Call {
   readonly budget: TemplateBudget;
   /** Empty where nothing but reading is done outside an execution: no key is sent. */
   readonly idempotencyKey: string;
+  readonly maxAnswerBytes?: number;
+}
+
+/** What is the same for every request of a run of an operation. */
+export interface OperationCall extends Call {
+  readonly operation: Operation;
 }
 
 /** What belongs to one page. */
@@ -79,7 +88,7 @@ export async function requestOf(call: Call, page: PageRequest = { values: [] }):
         ? { type: 'none' }
         : { type: 'credential', credential_id: limits.credential_id },
     timeout_ms: limits.timeout_ms,
-    max_response_bytes: MAX_ANSWER_BYTES,
+    max_response_bytes: call.maxAnswerBytes ?? MAX_ANSWER_BYTES,
     // A body is meant for the service alone.
     follow_redirects: method === 'GET',
     response_type: operation.response === 'file' ? 'file' : 'auto',
@@ -162,7 +171,11 @@ const MAX_HOST = 253;
 
 /** @throws NodeProblem when a setting isn't a part of a host's name */
 function baseOf(connector: Connector, args: JsonObject, budget: TemplateBudget): URL {
-  const { base_url: template, hosts, several_labels: isSeveral = false } = connector;
+  const { base_url: template, hosts, several_labels: isSeveral = false, other_address: other } = connector;
+  if (other !== undefined && !isBlank(args[other.setting] ?? null)) {
+    const [, origin = '', path = ''] = /^(https?:\/\/[^/]+)(.*)$/.exec(other.base_url) ?? [];
+    return new URL(origin + fillInPath(path, args, [], budget));
+  }
   const [before = '', expression, after = ''] = template.split(/(\{\{.*?\}\})/);
   if (expression === undefined) return new URL(template);
   const given = fillIn(expression, args, budget);

@@ -18,8 +18,10 @@ import { message } from '@millrace/messages';
 import { NodeProblem } from '@millrace/node-kit/node-problem';
 import { scalarText, typeName } from '@millrace/node-kit/values';
 
-/** No text that is filled in may be larger than this. */
+/** No text that is filled in may be larger than this, nor all that its operators and filters make on the way. */
 const MAX_FILLED_BYTES = 16 * 1024 * 1024;
+/** Where files are in texts, which have a limit of their own: a mail passes through some ten operators and filters. */
+export const MAX_FILLED_WITH_FILES_BYTES = 64 * 1024 * 1024;
 
 /** By their text, the ones used last. Connectors that organisations upload add to them. */
 const parsed = new Map<string, Template>();
@@ -58,10 +60,16 @@ const MAX_TEXT_BYTES = 64 * 1024 * 1024;
 export class TemplateBudget {
   #stepsLeft = MAX_STEPS;
   #charactersLeft = MAX_TEXT_BYTES;
+  readonly #maxFilledBytes: number;
+
+  /** @param maxFilledBytes of one template */
+  constructor(maxFilledBytes: number = MAX_FILLED_BYTES) {
+    this.#maxFilledBytes = maxFilledBytes;
+  }
 
   /** @throws RenderLimitError */
   render(template: Template, args: JsonObject): JsonValue {
-    const rendered = render(template, scopeOf(args), MAX_FILLED_BYTES, (steps) => {
+    const rendered = render(template, scopeOf(args), this.#maxFilledBytes, (steps) => {
       this.#stepsLeft -= steps;
     });
     if (this.#stepsLeft < 0) throw new TooManyTemplateStepsError();

@@ -49,6 +49,14 @@ describe('values of columns', () => {
     });
   });
 
+  test('what is stored is compressed by lz4 where the server was built with it', async () => {
+    const [compression] = await observer.query<{ used: string; expected: string }>(
+      `SELECT setting AS used, CASE WHEN 'lz4' = ANY (enumvals) THEN 'lz4' ELSE 'pglz' END AS expected
+       FROM pg_settings WHERE name = 'default_toast_compression'`,
+    );
+    expect(compression?.used).toBe(compression?.expected);
+  });
+
   test('dates are the same whatever database, role and URL set for them', async () => {
     const [here] = await observer.query<{ name: string }>('SELECT current_database() AS name');
     await observer.query(

@@ -24,6 +24,17 @@ test.each<[string, JsonObject, readonly string[]]>([
   });
 });
 
+test.each<[string, JsonObject, JsonObject]>([
+  ['filled in', { shop: ' Acme ' }, { scope: 'read', token_url: 'https://acme.shop.example.com/token' }],
+  ['empty', { shop: '' }, { scope: 'read' }],
+  ['no part of a host', { shop: 'evil.example.org/' }, { scope: 'read' }],
+  ['a template', { shop: '{{vars.shop}}' }, { scope: 'read' }],
+])('has addresses with a setting in them only where it is filled in: %s', (_what, config, oauth2) => {
+  const fields = { oauth2: { scope: 'read', token_url: 'https://{{shop}}.shop.example.com/token' } };
+  const schema = { 'x-new-credential': { name: 'Shop', hosts: [], fields } };
+  expect(credentialStart(schema, config, '/credential_id')?.fields).toEqual({ oauth2 });
+});
+
 test('never begins with any host', () => {
   const anywhere = { 'x-new-credential': { name: 'Shop', hosts: ['*'], host: '{{shop}}', fields: {} } };
   const hostsWith = (shop: string) => credentialStart(anywhere, { shop }, '/credential_id')?.hosts;

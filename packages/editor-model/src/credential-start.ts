@@ -29,7 +29,7 @@ export function credentialStart(schema: Schema, config: JsonValue, pointer: stri
     name: typeof name === 'string' ? name : '',
     // Any host at all is for people to decide.
     hosts: only === null ? textsIn(known.hosts).filter((each) => each !== '*') : [only],
-    fields: objectsIn(fields),
+    fields: filledFields(objectsIn(fields), around[0] ?? {}),
   };
 }
 
@@ -62,6 +62,20 @@ function hostOf(url: JsonValue | undefined): readonly string[] {
   return hostname === '' ? [] : [hostname];
 }
 
+/** Fields with the settings in them, without those that aren't filled in with parts of a host's name. */
+function filledFields(fields: CredentialStart['fields'], settings: JsonObject): CredentialStart['fields'] {
+  const filledIn = (of: JsonObject): JsonObject =>
+    Object.fromEntries(
+      Object.entries(of).flatMap(([name, value]): [string, JsonValue][] => {
+        if (typeof value !== 'string' || !SETTINGS.test(value)) return [[name, value ?? null]];
+        const parts = [...value.matchAll(/\{\{(\w+)\}\}/g)].map(([part]) => filledHost(part, settings));
+        return parts.includes(null) ? [] : [[name, value.replace(/\{\{\w+\}\}/g, () => parts.shift() ?? '')]];
+      }),
+    );
+  return Object.fromEntries(Object.entries(fields).map(([type, of]) => [type, filledIn(of)]));
+}
+
+const SETTINGS = /\{\{\w+\}\}/;
 const HOST = /^[a-z0-9-]+(?:\.[a-z0-9-]+)*$/i;
 
 /** A host with settings in it; null unless they are filled in with parts of a host's name. */

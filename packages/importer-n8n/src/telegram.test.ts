@@ -38,7 +38,7 @@ it('a message becomes the operation, whose output is what the response calls its
   } = imported({
     chatId: '={{ $json.chat }}',
     text: 'Hello',
-    additionalFields: { parse_mode: 'HTML', disable_notification: true },
+    additionalFields: { parse_mode: 'HTML', disable_notification: true, disable_web_page_preview: true },
   });
   expect(type).toBe('connector.telegram.send_message');
   expect(config).toEqual({
@@ -47,6 +47,7 @@ it('a message becomes the operation, whose output is what the response calls its
     text: 'Hello',
     parse_mode: 'HTML',
     disable_notification: true,
+    disable_link_preview: true,
   });
   expect(values).toEqual({ x: '{{nodes.tell.output.message_id}}' });
   expect(outcomeOf(result, 'Tell')?.kind).toBe('approximated');
@@ -65,8 +66,45 @@ it('buttons are kept, and an answer to one has its member of the output', () => 
   });
 });
 
-it('what no operation does is a request, whose token is a constant of the workflow', () => {
+it('what the bot is doing is the operation', () => {
   const { type, config } = imported({ operation: 'sendChatAction', chatId: '1', action: 'typing' });
+  expect(type).toBe('connector.telegram.send_chat_action');
+  expect(config).toMatchObject({ chat_id: '1', action: 'typing' });
+});
+
+it('a file is downloaded with the credential, and passed on with what Telegram says of it', () => {
+  const result = read(
+    n8n(
+      {
+        Start: START,
+        File: { type: 'telegram', version: 1.2, parameters: { resource: 'file', fileId: '={{ $json.id }}' } },
+        Send: {
+          type: 'telegram',
+          version: 1.2,
+          parameters: { operation: 'sendDocument', chatId: '7', binaryData: true, additionalFields: {} },
+        },
+      },
+      [
+        ['Start', 'File'],
+        ['File', 'Send'],
+      ],
+    ),
+  );
+  const { nodes } = (result.workflow?.flow_data ?? { nodes: [] }) as unknown as Flow;
+  expect(nodes.slice(1).map(({ type }) => type)).toEqual([
+    'connector.telegram.download_file',
+    'connector.telegram.send_document',
+  ]);
+  expect(configOf(result, 'File')?.file_id).toBe('{{trigger.data.id}}');
+  expect(configOf(result, 'Send')).toEqual({
+    credential_id: 0,
+    chat_id: '7',
+    document: '{{nodes.file.output.file}}',
+  });
+});
+
+it('what no operation does is a request, whose token is a constant of the workflow', () => {
+  const { type, config } = imported({ operation: 'pinChatMessage', chatId: '1', messageId: '2' });
   expect(type).toBe('http.request');
-  expect(config?.url).toBe('https://api.telegram.org/bot{{vars.telegram_token}}/sendChatAction');
+  expect(config?.url).toBe('https://api.telegram.org/bot{{vars.telegram_token}}/pinChatMessage');
 });

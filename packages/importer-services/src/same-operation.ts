@@ -10,6 +10,8 @@ export interface HttpCall {
   readonly url: string;
   readonly query: JsonValue;
   readonly body: JsonValue;
+  /** The body is a form with files. */
+  readonly isForm?: boolean;
 }
 
 /** The operation of a connector that sends the same request. */
@@ -100,9 +102,11 @@ function settingsFor(connector: Connector, operation: Operation, call: HttpCall)
   const { method, path, query = {}, headers, body = null, body_type: bodyType = 'json' } = operation.request;
   if (
     method !== call.method ||
-    !/^(?:json|multipart)$/.test(bodyType) ||
-    operation.response === 'file' ||
-    headers !== undefined
+    !(call.isForm === true ? /^multipart$/ : /^(?:json|multipart)$/).test(bodyType) ||
+    (operation.response ?? 'json') !== 'json' ||
+    headers !== undefined ||
+    // Other requests than the one that is compared.
+    (operation.lookup ?? operation.stores ?? operation.request.base_url) !== undefined
   )
     return null;
   const found: Settings = {};
@@ -120,6 +124,7 @@ function settingsFor(connector: Connector, operation: Operation, call: HttpCall)
     pagination === undefined ? operation.settings : { ...operation.settings, limit: { type: 'integer' } };
   const config: Settings = {};
   for (const [name, value] of Object.entries(found)) {
+    if (!Object.hasOwn(properties, name)) return null;
     const typed = ofType(name, value, properties[name]);
     if (typed === undefined) return null;
     config[name] = typed;

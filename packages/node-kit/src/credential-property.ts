@@ -10,7 +10,7 @@ export interface NewCredential {
   readonly hosts: readonly string[];
   /** The only host, with settings of the node in it: `{{site}}.example.com`. It counts once they are filled in. */
   readonly host?: string;
-  /** Fields by the type of the credential. */
+  /** Fields by the type of the credential. One with settings in it, like `host`, counts once they are filled in. */
   readonly fields: { readonly [type: string]: JsonObject };
 }
 

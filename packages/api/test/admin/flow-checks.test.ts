@@ -209,6 +209,24 @@ describe('importing from another product', () => {
     expect(data.nodes.map(({ node }) => node)).toEqual(['Fetch', 'Edit']);
   });
 
+  test('what each workflow still needs before it can be activated', async () => {
+    const slack = {
+      ...{ name: 'Tell', type: 'n8n-nodes-base.slack', typeVersion: 2.2, position: [400, 0] },
+      parameters: { select: 'channel', channelId: { mode: 'id', value: 'C1' }, text: 'Done' },
+    };
+    const { data } = await importing({ nodes: [fetchNode, set, slack], connections });
+    const [workflow] = data.workflows;
+    const created = await editor.call('POST /orgs/:org/workflows', {
+      params: { org: editor.organisationId },
+      body: { name: 'Orders', flow_data: workflow?.flow_data ?? {} },
+    });
+    expect(workflow?.problems).not.toEqual([]);
+    const stored = await editor.call('GET /orgs/:org/workflows/:id', {
+      params: { org: editor.organisationId, id: created.data.workflow.id },
+    });
+    expect(workflow?.problems).toEqual(stored.data.problems);
+  });
+
   test('a product that is named is not guessed', async () => {
     const content = { nodes: [fetchNode, set], connections };
     expect((await importing(content, editor, { from: 'dify' })).status).toBe(422);

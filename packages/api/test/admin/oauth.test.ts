@@ -1,6 +1,6 @@
 import { generateKeyPairSync, randomBytes, randomUUID } from 'node:crypto';
 import { createCredentialService } from '@millrace/credentials/service';
-import type { JsonObject } from '@millrace/engine';
+import type { JsonObject, JsonValue } from '@millrace/engine';
 import { prepareSecretKeys } from '@millrace/secrets/keys';
 import { rotateSecrets } from '@millrace/service/secret-rotation/rotate';
 import { auditActions } from '@millrace/testing/accounts';
@@ -419,6 +419,15 @@ describe('tokens', () => {
   });
 });
 
+/** The addresses of a preset with the account that its user has. */
+function ofAccount(fields: JsonObject): JsonObject {
+  const filled = Object.entries(fields).map(([name, value]): [string, JsonValue] => [
+    name,
+    typeof value === 'string' ? value.replace('<subdomain>', 'shop') : (value ?? null),
+  ]);
+  return Object.fromEntries(filled);
+}
+
 describe('a preset', () => {
   test('fills in what is missing', async () => {
     const { data } = await editor.call('POST /orgs/:org/credentials', {
@@ -448,8 +457,9 @@ describe('a preset', () => {
     });
     const ids = data.oauth_presets.map(({ id }) => id);
     // Google's and Microsoft's mail servers want tokens for a scope of their own.
-    expect(ids).toHaveLength(15);
-    for (const { id, hosts, fields } of data.oauth_presets) {
+    expect(ids).toHaveLength(16);
+    for (const { id, hosts, fields: known } of data.oauth_presets) {
+      const fields = id === 'zendesk' ? ofAccount(known) : known;
       const answer = await editor.call('POST /orgs/:org/credentials', {
         params: { org: editor.organisationId },
         body: {
@@ -461,5 +471,22 @@ describe('a preset', () => {
       });
       expect(answer, id).toMatchObject({ status: 200 });
     }
+  });
+
+  test('with a part that only its user knows is refused until it is filled in', async () => {
+    const add = (fields: JsonObject) =>
+      editor.call('POST /orgs/:org/credentials', {
+        params: { org: editor.organisationId },
+        body: {
+          ...{ name: `Zendesk ${randomBytes(4).toString('hex')}`, type: 'oauth2', hosts: ['*.zendesk.com'] },
+          fields: { ...fields, service: 'zendesk', client_id: 'millrace', client_secret: 'canary' },
+        },
+      });
+    expect((await add({})).status).toBe(422);
+    const { data } = await editor.call('GET /orgs/:org/credential-types', {
+      params: { org: editor.organisationId },
+    });
+    const zendesk = data.oauth_presets.find(({ id }) => id === 'zendesk');
+    expect((await add(ofAccount(zendesk?.fields ?? {}))).status).toBe(200);
   });
 });

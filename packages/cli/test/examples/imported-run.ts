@@ -40,12 +40,13 @@ export function storeImported(world: World, original: JsonValue): Promise<number
 
 /**
  * Imports a workflow whose calls go to services on the Internet, and runs it against the world outside of the tests instead: there, a host
- * is the first part of a path, and so is a constant for the address of an own server. Calls have no credentials.
+ * is the first part of a path, and so is a constant for the address of an own server. Calls have no credentials; operations have this one.
  */
 export async function runElsewhere(
   world: World,
   original: JsonValue,
   input: JsonValue = {},
+  credentialId = 0,
 ): Promise<ExecutionBody> {
   const text = JSON.stringify(importWhole(original))
     .replaceAll(/"auth":\{"type":"credential","credential_id":0\},?/g, '')
@@ -54,6 +55,7 @@ export async function runElsewhere(
       return `"url":"${world.outside.url}/${name}/`;
     })
     .replaceAll(/"(\w+_url)":""/g, (_found, name: string) => `"${name}":"${world.outside.url}/${name}"`)
+    .replaceAll('"credential_id":0', `"credential_id":${credentialId}`)
     .replaceAll(/,\}/g, '}');
   return run(world, await store(world, JSON.parse(text) as JsonObject), input);
 }

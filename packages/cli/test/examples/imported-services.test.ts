@@ -3,13 +3,19 @@ import type { JsonObject, JsonValue } from '@millrace/engine';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { runElsewhere, runImported } from './imported-run.ts';
 import { BY_HAND, chainOf, type OriginalNode, originalOf } from './n8n-original.ts';
+import { type Reached, reachServices } from './services.ts';
 import { openWorld, type World } from './world.ts';
 
 let world: World;
+let reached: Reached;
 beforeAll(async () => {
   world = await openWorld();
+  reached = await reachServices(world);
 });
-afterAll(() => world.close());
+afterAll(async () => {
+  await reached.stop();
+  await world.close();
+});
 beforeEach(() => world.outside.forget());
 
 const VERSIONS = {
@@ -53,6 +59,7 @@ function download(name: string, content: string, label = 'Get'): OriginalNode {
 describe('rows of Google Sheets', () => {
   const sheet = { documentId: rl('doc1'), sheetName: rl('Orders', 'name') };
   const values = '/sheets.googleapis.com/v4/spreadsheets/doc1/values/Orders';
+  const quoted = values.replace('Orders', "'Orders'");
 
   it('are added by the letters of their columns, as files that n8n did not write give them', async () => {
     world.outside.on(`GET ${values}!1:1`, { body: { values: [['Name', 'Phone']] } });
@@ -100,18 +107,20 @@ describe('rows of Google Sheets', () => {
         ],
       },
     });
-    world.outside.on(`POST ${values}:append`, {});
+    world.outside.on(`GET ${quoted}!1%3A1`, { body: { values: [['id', 'state']] } });
+    world.outside.on(`POST ${quoted}:append`, { body: { updates: { updatedRange: 'Orders!A4:B4' } } });
     world.outside.on(`PUT ${values}*`, {});
+    const credential = await world.addToken('sheets.googleapis.com');
     const set = (operation: string) => ({
       ...sheet,
       operation,
       columns: { mappingMode: 'defineBelow', value: { id: '2', state: 'done' } },
     });
-    await runElsewhere(world, chain(['Here', 'googleSheets', set('appendOrUpdate')]));
+    await runElsewhere(world, chain(['Here', 'googleSheets', set('appendOrUpdate')]), {}, credential);
     expect(calls().at(-1)).toEqual([
-      `POST ${values}:append`,
-      { valueInputOption: 'USER_ENTERED' },
-      { values: [['2', 'done']] },
+      `POST ${quoted}:append`,
+      { valueInputOption: 'USER_ENTERED', insertDataOption: 'INSERT_ROWS' },
+      { majorDimension: 'ROWS', values: [['2', 'done']] },
     ]);
     await runElsewhere(world, chain(['Here', 'googleSheets', set('update')]), { row_number: 3 });
     expect(calls().at(-1)?.[0]).toBe(`PUT ${values}!A3`);

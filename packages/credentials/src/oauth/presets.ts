@@ -5,6 +5,7 @@ import presets from './presets.json' with { type: 'json' };
 export interface OauthPreset {
   readonly id: string;
   readonly title: string;
+  /** May have a part in angle brackets that only its user knows; no address is valid with it. */
   readonly authorization_url: string;
   readonly token_url: string;
   readonly scope: string | null;

@@ -183,7 +183,7 @@ it('expressions name the file of an earlier node, and read its name and type', (
   });
   expect(configOf(result, 'Ask')?.url).toMatch(/^https:\/\/example.com\/\{\{nodes\.get\.output\.body\.name/);
   expect(configOf(result, 'Set')?.values).toEqual({ type: '{{nodes.get.output.body.type}}' });
-  expect(configOf(result, 'Send')?.body).toMatchObject({ photo: '{{nodes.get.output.body}}' });
+  expect(configOf(result, 'Send')).toMatchObject({ photo: '{{nodes.get.output.body}}' });
   expect(outcomeOf(result, 'Rows')).toMatchObject({ kind: 'dropped' });
 });
 
@@ -294,8 +294,8 @@ describe('files of n8n', () => {
       Send: { type: 'telegram', parameters: { operation: 'sendDocument', chatId: 7, binaryData: true } },
     });
     expect(configOf(bot, 'Send')).toMatchObject({
-      body_type: 'multipart',
-      body: { chat_id: '7', document: '{{nodes.get.output.body}}' },
+      chat_id: '7',
+      document: '{{nodes.get.output.body}}',
     });
     const drive = chain({
       Start: START,

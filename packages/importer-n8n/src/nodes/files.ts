@@ -7,6 +7,7 @@ import { forItem, forList, type Handlers } from '../handler.ts';
 import { arrayOf, asText, type N8nNode, objectOf, parameterAt, textOf } from '../read.ts';
 import { type Step, Unmappable } from '../step.ts';
 import { AUTH } from './parts.ts';
+import { callService } from './service-call.ts';
 
 /** Nodes that read and write files, which are values here. */
 export const FILES: Handlers = {
@@ -241,23 +242,14 @@ export function uploadToDrive(step: Step): readonly Out[] {
 
 /** A file that was sent to a bot: where it is, and then its content. */
 export function telegramFile(step: Step): readonly Out[] {
-  const token = 'telegram_token';
-  step.compiler.variables.add(token);
-  step.approximate(message('import.set_constant', { name: token }));
-  step.approximate(message('import.called_by_hand'));
-  const host = 'https://api.telegram.org';
-  const found = step.add(
-    'http.request',
-    { url: `${host}/bot{{vars.${token}}}/getFile`, query: { file_id: step.param('fileId', '') } },
-    { suffix: 'place' },
-  );
-  const result = `nodes.${found}.output.body.result`;
-  if (step.raw('download') === false) return [step.one(`nodes.${found}.output.body`)];
-  const id = step.add('http.request', {
-    url: `${host}/file/bot{{vars.${token}}}/{{${result}.file_path}}`,
-    response_type: 'file',
+  if (step.raw('download') === false) return callService(step);
+  step.approximate(message('import.made_operation'));
+  step.approximate(message('import.choose_credential'));
+  const id = step.add('connector.telegram.download_file', {
+    credential_id: 0,
+    file_id: asText(step.param('fileId', '')),
   });
-  return [step.withFile(step.one(`nodes.${found}.output.body`), 'data', `nodes.${id}.output.body`)];
+  return [step.withFile(step.one(`nodes.${id}.output`, { result: [] }), 'data', `nodes.${id}.output.file`)];
 }
 
 /** Whether what a request returns is read as a file by a node right after it: the original finds out by the type of the response. */
@@ -332,6 +324,8 @@ function readsFile({ kind, parameters }: N8nNode): boolean {
       return parameters.operation === undefined || parameters.operation === 'upload';
     case 'telegram':
       return parameters.binaryData === true;
+    case 'gmail':
+      return parameterAt(parameters, 'options.attachmentsUi.attachmentsBinary') !== undefined;
     case 'emailSend':
       return textOf(parameters.attachments ?? parameterAt(parameters, 'options.attachments')) !== null;
     case 'openAi':

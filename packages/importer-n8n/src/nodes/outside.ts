@@ -12,6 +12,7 @@ import { dataTable } from './data-tables.ts';
 import { telegramFile, uploadToDrive } from './files.ts';
 import { formPage } from './form-pages.ts';
 import { githubFile } from './github.ts';
+import { gmailMail } from './mail.ts';
 import { callService } from './service-call.ts';
 import { googleSheets } from './sheets.ts';
 import { sql, sqlServer } from './sql.ts';
@@ -25,6 +26,7 @@ export const OUTSIDE: Handlers = {
   telegram: forItem((step) =>
     step.text('resource', 'message') === 'file' ? telegramFile(step) : callOrAsk(step),
   ),
+  gmail: forItem((step) => gmailMail(step) ?? callOrAsk(step)),
   github: forItem((step) => githubFile(step) ?? callOrAsk(step)),
   googleSheets: forItem(googleSheets),
   googleDrive: forItem((step) => (isDriveUpload(step) ? uploadToDrive(step) : callService(step))),

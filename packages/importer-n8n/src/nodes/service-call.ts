@@ -93,8 +93,9 @@ const ALL_ITEMS = 10_000;
 /** The operation of a connector that sends the same request and has the items in its output. */
 function asOperation(step: Step, config: ServiceCall['config'], operation: Operation): Out | null {
   const { method, url, query = null, body = null, body_type: bodyType } = config;
-  if (bodyType !== undefined) return null;
-  const same = sameOperation({ method: asText(method ?? ''), url: asText(url ?? ''), query, body });
+  if (bodyType !== undefined && bodyType !== 'multipart') return null;
+  const isForm = bodyType === 'multipart';
+  const same = sameOperation({ isForm, method: asText(method ?? ''), url: asText(url ?? ''), query, body });
   if (same === null) return null;
   const isWhole = namesOf(operation).length === 0 && operation.many === undefined;
   const at = same.place(namesOf(operation)) ?? (isWhole && !same.hasPages ? [] : null);

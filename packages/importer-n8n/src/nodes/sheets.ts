@@ -10,8 +10,15 @@ import { columnsAt } from './service-values.ts';
 /** Google Sheets through its values API: rows with a header line become items and back. */
 export function googleSheets(step: Step): readonly Out[] {
   const operation = nearestOperation(step, step.text('operation', 'read'));
-  step.approximate(message('import.called_by_hand'));
+  const isWritten = /^(?:append|update|appendOrUpdate)$/.test(operation);
+  const row = isWritten ? rowOf(step) : {};
+  const written = isWritten ? asOperation(step, operation, row) : null;
+  step.approximate(message(written === null ? 'import.called_by_hand' : 'import.made_operation'));
   step.approximate(message('import.choose_credential'));
+  if (written !== null) {
+    step.add(written.type, written.config);
+    return [rowOut(step, row)];
+  }
   switch (operation) {
     case 'read':
     case 'lookup':
@@ -19,10 +26,10 @@ export function googleSheets(step: Step): readonly Out[] {
     case 'delete':
       return deleteLines(step);
     case 'append':
-      return append(step);
+      return append(step, row);
     case 'update':
     case 'appendOrUpdate':
-      return update(step, operation === 'appendOrUpdate');
+      return update(step, row, operation === 'appendOrUpdate');
     case 'clear': {
       const id = step.add('http.request', {
         method: 'POST',
@@ -112,12 +119,16 @@ return { sheetId: properties.sheetId, dimension: isColumns ? 'COLUMNS' : 'ROWS',
 
 /** The sheet by name: the values API doesn't know the numeric ids that exports have, but exports also have the name. */
 function rangeUrl(step: Step): string {
-  const given = objectOf(step.raw('sheetName'));
-  const name = textOf(given.cachedResultName) ?? step.chosen('sheetName') ?? step.chosen('range');
+  const name = sheetName(step);
   const document = step.chosen('documentId') ?? step.chosen('sheetId');
+  return `https://sheets.googleapis.com/v4/spreadsheets/${pathPart(document)}/values/${pathPart(name)}`;
+}
+
+function sheetName(step: Step): JsonValue {
+  const given = objectOf(step.raw('sheetName'));
   if (typeof given.cachedResultName !== 'string' && given.mode !== 'name')
     step.approximate(message('import.check_sheet'));
-  return `https://sheets.googleapis.com/v4/spreadsheets/${pathPart(document)}/values/${pathPart(name)}`;
+  return textOf(given.cachedResultName) ?? step.chosen('sheetName') ?? step.chosen('range');
 }
 
 function pathPart(value: JsonValue): string {
@@ -196,9 +207,64 @@ function fieldsOf(step: Step): JsonValue {
 /** A column's name in the sheet itself: a row may be given by these. */
 const LETTERS = `const letters = (at) => (at > 25 ? letters(Math.floor(at / 26) - 1) : '') + String.fromCharCode(65 + (at % 26));`;
 
-/** In the order of the sheet's header line, which is read first. */
-function append(step: Step): readonly Out[] {
+/** What is written, with the value by which a row is found: the first versions have it in a field of its own. */
+function rowOf(step: Step): JsonValue {
   const row = fieldsOf(step);
+  const key = keyOf(step);
+  const value = step.raw('valueToMatchOn');
+  const isAlone = isJsonObject(row) && key !== null && value !== undefined && !Object.hasOwn(row, key);
+  return isAlone ? { ...row, [key]: step.value(value) } : row;
+}
+
+/** The column by which a row is found. */
+function keyOf(step: Step): string | null {
+  const [matching] = arrayOf(step.raw('columns.matchingColumns'));
+  const named =
+    textOf(matching) ??
+    textOf(step.raw('columnToMatchOn')) ??
+    textOf(step.raw('columnToMatchOn.value')) ??
+    textOf(step.raw('options.compareColumn'));
+  return named === '' ? null : named;
+}
+
+const OPERATIONS: { readonly [operation: string]: string } = {
+  append: 'append_row',
+  update: 'update_row',
+  appendOrUpdate: 'upsert_row',
+};
+
+/** The operation of the connector that writes the row; null where rows are found by their number, or columns are named by letters. */
+function asOperation(
+  step: Step,
+  operation: string,
+  row: JsonValue,
+): { type: string; config: JsonObject } | null {
+  const key = keyOf(step);
+  const isNumbered = operation === 'update' && (key === null || key === 'row_number');
+  const sheet = sheetName(step);
+  const isRange = typeof sheet === 'string' && sheet.includes('!');
+  const hasLetters = isJsonObject(row) && Object.keys(row).some((name) => /^[A-Z]{1,2}$/.test(name));
+  const isPlain = isJsonObject(row) ? Object.keys(row).length > 0 : typeof row === 'string';
+  if (isNumbered || isRange || hasLetters || !isPlain) return null;
+  // Without a column that tells rows apart, n8n adds one.
+  const id = operation === 'appendOrUpdate' && key === null ? 'append' : operation;
+  if (id !== operation) step.approximate(message('import.row_added_always'));
+  return {
+    type: `connector.google_sheets.${OPERATIONS[id]}`,
+    config: {
+      credential_id: 0,
+      spreadsheet_id: asText(step.chosen('documentId') ?? step.chosen('sheetId') ?? ''),
+      sheet: asText(sheet ?? 'Sheet1'),
+      ...(id === 'append' ? {} : { column: key ?? '' }),
+      values: row,
+      ignore_unknown: true,
+      entry: step.text('options.cellFormat') === 'RAW' ? 'RAW' : 'USER_ENTERED',
+    },
+  };
+}
+
+/** In the order of the sheet's header line, which is read first. */
+function append(step: Step, row: JsonValue): readonly Out[] {
   const url = rangeUrl(step);
   const header = step.add('http.request', { url: `${url}!1:1`, auth: AUTH }, { suffix: 'header' });
   const line = step.add(
@@ -228,20 +294,14 @@ function rowOut(step: Step, row: JsonValue): Out {
   return step.one(isJsonObject(row) ? `nodes.${id}.output` : `nodes.${id}.output.row`);
 }
 
-function update(step: Step, appends: boolean): readonly Out[] {
-  const row = fieldsOf(step);
-  const [matching] = arrayOf(step.raw('columns.matchingColumns'));
-  const named =
-    textOf(matching) ??
-    textOf(step.raw('columnToMatchOn')) ??
-    textOf(step.raw('columnToMatchOn.value')) ??
-    textOf(step.raw('options.compareColumn'));
+function update(step: Step, row: JsonValue, appends: boolean): readonly Out[] {
+  const named = keyOf(step);
   // The rows that were read have their number.
-  const key = named === null || named === '' ? 'row_number' : named;
+  const key = named ?? 'row_number';
   if (key !== named) {
     if (appends) {
       step.approximate(message('import.row_added_always'));
-      return append(step);
+      return append(step, row);
     }
     step.approximate(message('import.row_by_number'));
   }

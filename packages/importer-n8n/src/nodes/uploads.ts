@@ -195,23 +195,22 @@ function toSlack(step: Step): readonly Out[] {
 
 /** Amazon S3 by its connector, in the region that a constant names. */
 export function amazonS3(step: Step): readonly Out[] {
-  const operation = step.text('operation', 'upload');
-  if (step.text('resource', 'file') !== 'file')
-    throw new Unmappable(
-      message('import.unknown_operation', { operation: `${step.text('resource')}.${operation}` }),
-    );
+  const resource = step.text('resource', 'file');
+  const operation = `${resource}.${step.text('operation', resource === 'file' ? 'upload' : 'create')}`;
   const region = 'aws_region';
   step.compiler.variables.add(region);
   step.approximate(message('import.set_constant', { name: region }));
   step.approximate(message('import.choose_credential'));
+  const place = { credential_id: 0, region: template(`vars.${region}`) };
+  const all = step.raw('returnAll') === true ? 10_000 : Number(step.raw('limit') ?? 100);
+  const limit = Number.isInteger(all) ? Math.min(Math.max(all, 1), 10_000) : 100;
   const at = (name: string) => ({
-    credential_id: 0,
-    region: template(`vars.${region}`),
+    ...place,
     bucket: step.param('bucketName', ''),
     key: step.param(name, ''),
   });
   switch (operation) {
-    case 'upload': {
+    case 'file.upload': {
       const isFile = step.raw('binaryData') !== false;
       const content = isFile
         ? { file: template(fileOf(step, 'binaryPropertyName')) }
@@ -222,18 +221,53 @@ export function amazonS3(step: Step): readonly Out[] {
       });
       return [step.one(`nodes.${id}.output`)];
     }
-    case 'download': {
+    case 'file.download': {
       const id = step.add('connector.s3.download_file', at('fileKey'));
       const name = step.text('binaryPropertyName', 'data') || 'data';
       return [step.withFile(step.one(`nodes.${id}.output`, {}), name, `nodes.${id}.output.file`)];
     }
-    case 'delete':
+    case 'file.delete':
       return [
         step.one(`nodes.${step.add('connector.s3.delete_file', at('fileKey'))}.output`, {
           success: ['deleted'],
         }),
       ];
+    case 'file.getAll': {
+      const prefix = step.param('options.folderKey', '');
+      const id = step.add('connector.s3.list_files', {
+        ...place,
+        bucket: step.param('bucketName', ''),
+        ...(prefix === '' ? {} : { prefix }),
+        limit,
+      });
+      return [step.many(`nodes.${id}.output.items`)];
+    }
+    case 'file.copy': {
+      const [source, target] = ['sourcePath', 'destinationPath'].map((path) => pathParts(step, path));
+      const id = step.add('connector.s3.copy_file', {
+        ...place,
+        source_bucket: source?.bucket ?? '',
+        source_key: source?.key ?? '',
+        bucket: target?.bucket ?? '',
+        key: target?.key ?? '',
+      });
+      return [step.one(`nodes.${id}.output`, { ETag: ['etag'] })];
+    }
+    case 'bucket.getAll': {
+      const id = step.add('connector.s3.list_buckets', { ...place, limit });
+      return [step.many(`nodes.${id}.output.items`)];
+    }
     default:
       throw new Unmappable(message('import.unknown_operation', { operation }));
   }
+}
+
+/** A bucket and a key, which n8n writes as one path. */
+function pathParts(step: Step, path: string): { readonly bucket: JsonValue; readonly key: JsonValue } {
+  const value = step.param(path, '');
+  const [, bucket, key] = (typeof value === 'string' && /^\/?([^/{}]+)\/([\s\S]+)$/.exec(value)) || [];
+  if (bucket !== undefined && key !== undefined) return { bucket, key };
+  const parts = (from: string) =>
+    step.computed(`String(${step.source(step.raw(path) ?? '')}).replace(/^\\//, '').split('/')${from}`);
+  return { bucket: parts('[0]'), key: parts(".slice(1).join('/')") };
 }

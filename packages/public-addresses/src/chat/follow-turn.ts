@@ -1,15 +1,8 @@
-import type { AnswerFile, FollowedTurn } from '@millrace/chat/turns';
+import type { FollowedTurn } from '@millrace/chat/turns';
 import { isFinalStatus, type JsonValue } from '@millrace/engine';
 import { eventsOf, formatEvent } from '@millrace/http/event-stream';
 import type { Watch } from '@millrace/runtime/watch';
-
-/** What became of a turn, in the words of the page. */
-export type TurnEnd = {
-  readonly outcome: 'answered' | 'failed';
-  readonly answer: string;
-  /** What the visitor can save. */
-  readonly files: readonly AnswerFile[];
-};
+import type { TurnEnd } from './turn-end.ts';
 
 /**
  * The events of a turn: `state` whenever it changes, `text` with what was written since the last one, and `end`. A text that isn't continued but

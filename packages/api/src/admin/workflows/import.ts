@@ -1,5 +1,5 @@
 import type { ResponseBody } from '@millrace/admin-api';
-import type { JsonValue } from '@millrace/engine';
+import { findProblemsWork, type JsonValue, type NodeRegistry } from '@millrace/engine';
 import { validationError } from '@millrace/errors/errors';
 import type { ImportResult, Outcome } from '@millrace/importer';
 import { presentMessage } from '@millrace/messages/english';
@@ -21,17 +21,29 @@ export function importRoutes(app: FastifyInstance, deps: AppDeps): void {
     // With its JavaScript parser, it would be a third of the memory of the service's code, and few need it.
     const { importWork } = await import('@millrace/importer');
     const read = await finishInTurns(importWork(body.content as JsonValue, options));
-    if ('result' in read) return present(read.result);
+    if ('result' in read) return await present(read.result, deps.registry);
     const { code, message: why } = read.fault;
     throw validationError([{ pointer: '/content', code, message: why }]);
   });
 }
 
-function present({ product, workflow, companions, outcomes }: ImportResult): Imported {
-  const workflows = workflow === null ? companions : [workflow, ...companions];
+/** With what each workflow still needs before it can be activated, as its own check will say. */
+async function present(
+  { product, workflow, companions, outcomes }: ImportResult,
+  registry: NodeRegistry,
+): Promise<Imported> {
+  const workflows: Imported['workflows'] = [];
+  for (const { name, flow_data: flow } of workflow === null ? companions : [workflow, ...companions]) {
+    const problems = await finishInTurns(findProblemsWork(flow, registry));
+    workflows.push({
+      name,
+      flow_data: flow,
+      problems: problems.map((problem) => ({ ...problem, ...presentMessage(problem.message) })),
+    });
+  }
   return {
     product,
-    workflows: workflows.map(({ name, flow_data: flow }) => ({ name, flow_data: flow })),
+    workflows,
     nodes: outcomes.map((outcome) => ({
       node: outcome.node,
       type: outcome.type,

@@ -1,0 +1,71 @@
+import { liveNodesOf } from '@millrace/chat/answer';
+import { type BeganTurn, beginTurn, type SessionKey, sessionIdOf } from '@millrace/chat/turns';
+import type { Database } from '@millrace/database/database';
+import { startOrigin } from '@millrace/http/origin';
+import { recordsOfStart, type StartOrder } from '@millrace/runtime/start-row';
+import type { Starter } from '@millrace/service/executions/accept';
+import { organisationPaused } from '@millrace/service/executions/startable';
+import type { FastifyRequest } from 'fastify';
+import { capture } from '../webhooks/capture.ts';
+import type { SentMessage } from './message.ts';
+import type { OpenChat } from './open-chat.ts';
+
+/**
+ * Stores a message and its start before it returns; the same message sent again starts nothing.
+ * @throws ApiError `organisation_paused`, and if the start isn't accepted
+ */
+export async function startTurn(
+  { db, starter }: { readonly db: Database; readonly starter: Starter },
+  { found, workflow, compiled, nodeId, options }: OpenChat,
+  session: SessionKey,
+  sent: SentMessage,
+  request: FastifyRequest,
+): Promise<BeganTurn> {
+  if (found.isPaused) throw organisationPaused();
+  const { executionId, now: acceptedAt } = found;
+  const isLive = options.live && compiled.kind === 'plan';
+  const turn = {
+    messageId: sent.messageId,
+    message: sent.text,
+    files: sent.files,
+    executionId,
+    liveNodeIds: isLive ? liveNodesOf(compiled.plan, options.answer) : [],
+  };
+  const limits = {
+    sessionsPerHour: options.sessions_per_hour,
+    turnsPerSession: options.messages_per_session,
+  };
+  const orderOf = (number: number): StartOrder => {
+    const input = {
+      session_id: sessionIdOf(session.hash),
+      message: sent.text,
+      message_id: sent.messageId,
+      number,
+      ...(options.files_per_message === 0 ? {} : { files: sent.files }),
+    };
+    return {
+      executionId,
+      acceptedAt,
+      workflow,
+      version: workflow.version,
+      triggerType: 'chat',
+      input,
+      compiled,
+      records: recordsOfStart(compiled, nodeId, { data: input }, acceptedAt),
+      origin: startOrigin(request),
+      ...(sent.files.length === 0 ? {} : { files: sent.files.map(({ $file }) => $file) }),
+    };
+  };
+  const began = await db.transaction(async (tx) => {
+    const begun = await beginTurn(tx, session, turn, limits);
+    if (begun.kind === 'new') await starter.storeQueued(tx, session.organisationId, [orderOf(begun.number)]);
+    return begun;
+  });
+  if (began.kind === 'new') {
+    const order = orderOf(began.number);
+    starter.stored(order);
+    if (found.isListening)
+      await capture(db, request, workflow, { executionId, data: order.input, isRepeat: false });
+  }
+  return began;
+}
