@@ -11,7 +11,8 @@ export const HELP = `Measures Millrace against a bare server on this machine, in
   --seconds N    seconds of load per row and round (default 5)
   --only ROW     measure this row only, or all that start with it; may be given several times
   --history N    executions in the database of the growth rows (default 10000000);
-                 those rows are only measured if --only names them
+                 those rows are only measured if --only names them, as is first-view-all:
+                 first headings of all kinds of pages
   --history-folder FOLDER
                  keeps the database of the growth rows there and uses it again;
                  delete the folder when you no longer need it

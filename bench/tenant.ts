@@ -34,3 +34,29 @@ export async function createWorkflow(
   if (answer.status !== 201) throw new Error(`the workflow was refused with ${answer.status}: ${text}`);
   return (JSON.parse(text) as { id: number }).id;
 }
+
+/** Of waiting for an execution: what takes longer is broken. */
+const MAX_TURNS = 60;
+
+/** Runs a workflow until the execution has this status. @returns the execution's id */
+export async function executeUntil(
+  baseUrl: string,
+  { headers }: Tenant,
+  workflowId: number,
+  wanted: 'completed' | 'failed' | 'waiting_async',
+): Promise<number> {
+  const answer = await fetch(`${baseUrl}/api/v1/workflows/${workflowId}/execute`, {
+    method: 'POST',
+    headers: { ...headers, 'content-type': 'application/json' },
+    body: '{"input_data":{}}',
+  });
+  const { execution_id: id } = (await answer.json()) as { execution_id: number };
+  let status = '';
+  for (let turn = 0; turn < MAX_TURNS; turn += 1) {
+    // Answered when it has ended, else after a second.
+    const read = await fetch(`${baseUrl}/api/v1/executions/${id}?wait=1`, { headers });
+    ({ status } = (await read.json()) as { status: string });
+    if (status === wanted) return id;
+  }
+  throw new Error(`execution ${id} is ${status} instead of ${wanted}`);
+}

@@ -5,6 +5,7 @@ import { canvasRow } from './canvas.ts';
 import { coldStartRow } from './cold-start.ts';
 import { executeRows } from './execute.ts';
 import { firstViewRow } from './first-view.ts';
+import { firstViewAllRow } from './first-view-all.ts';
 import { growthFillRow } from './growth-fill.ts';
 import { growthPruneRow } from './growth-prune.ts';
 import { growthReadsRow } from './growth-reads.ts';
@@ -28,5 +29,6 @@ export const ROWS: readonly Row[] = [
   growthStartsRow,
   growthPruneRow,
   firstViewRow,
+  firstViewAllRow,
   canvasRow,
 ];

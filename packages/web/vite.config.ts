@@ -290,7 +290,7 @@ const LISTS = new RegExp(
 
 /** What dialogs are made of. */
 const DIALOGS =
-  /@mantine\/core\/esm\/components\/(?:Modal|ModalBase|FocusTrap|Overlay|ScrollArea)\/|ui\/src\/components\/form-dialog/;
+  /@mantine\/core\/esm\/components\/(?:Modal|ModalBase|FocusTrap|Overlay|ScrollArea)\/|ui\/src\/components\/(?:form-dialog|use-is-on-top)/;
 
 /** What forms are made of. */
 const CONTROLS = /@mantine\/core\/esm\/components\/(?!SegmentedControl|FloatingIndicator)/;
@@ -300,7 +300,7 @@ const EDITOR_PARTS = new RegExp(
   [
     'workflow-pages/src/editor/(activation-switch|use-activation|editor-context|to-list|side-head|side-frame|splitter|trying/(run-choice|use-trial))',
     'editor/src/(canvas/run-lines|pins/pin-sync|form/(save-flow|new-credential))',
-    'workflow-pages/src/workflows/export-item',
+    'workflow-pages/src/workflows/(export-item|new-credential-dialog)',
     'workflow-pages/src/editor/editor\\.css',
     'ui/src/i18n/(en|parts)/workplace\\.',
     '@mantine/core/esm/components/Tabs/',

@@ -173,6 +173,17 @@ export const TemplateStep = Closed({
   credential_types: Nullable(Type.Array(Type.String())),
   /** Of each service that the credential is for: its hosts. Names, or `*.` before one; `*` is any. */
   credential_hosts: Type.Array(Type.Array(Type.String())),
+  /** What a new one begins with, as the connectors of its nodes say it (`x-new-credential`); null: nothing is known of them. */
+  new_credential: Nullable(
+    Closed({
+      name: Type.String(),
+      hosts: Type.Array(Type.String()),
+      /** The only host, with variables of `setup` in it: `{{site}}.example.com`. It counts once they are filled in. */
+      host: Type.Optional(Type.String()),
+      /** By the type of the credential. */
+      fields: AnyObject,
+    }),
+  ),
 });
 export type TemplateStep = Static<typeof TemplateStep>;
 

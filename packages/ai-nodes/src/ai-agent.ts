@@ -159,7 +159,7 @@ export const aiAgent = checkedNode({
     const recalled = await recall(config, context);
     const opened = await openModelFiles(config.files, context.files);
     if (!context.execution.isTestMode) {
-      const files = await readModelFiles(opened);
+      const files = await readModelFiles(opened, context);
       return withServers(servers, config, context, async (more) => {
         const all = [...tools, ...more];
         const name = nameTaken(all);

@@ -132,7 +132,7 @@ export const aiGenerate = checkedNode({
       if (context.execution.isTestMode) {
         return success({ dry_run: true, request: describeRequest(request, credential, opened) });
       }
-      const messages = withFiles(request.messages, await readModelFiles(opened));
+      const messages = withFiles(request.messages, await readModelFiles(opened, context));
       const answer = await context.ai.generate(credential, { ...request, messages }, context.signal);
       const result = resultOf(answer, config, isCapped);
       if (result.kind !== 'success') return result;

@@ -51,7 +51,7 @@ const NODES: { readonly [C in AlertChannel]: string } = {
   webhook: 'http.webhook_output',
 };
 /** The nodes that send use the others only. */
-type UnusedService = Exclude<keyof NodeServices, 'credentials' | 'mail'>;
+type UnusedService = Exclude<keyof NodeServices, 'credentials' | 'mail'> | 'readWhole';
 
 const TIMEOUT_MS = 30_000;
 const EVENT_TYPE = 'millrace.alert';

@@ -26,7 +26,7 @@ const MAX_FILES = 50;
 export async function fileContents(
   { args, budget }: Call,
   { of, max_bytes: max, encoding, each }: FileContents,
-  context: Pick<NodeContext, 'files'>,
+  context: Pick<NodeContext, 'files' | 'readWhole'>,
 ): Promise<readonly JsonValue[]> {
   const given = fillIn(of, args, budget);
   const values = given === null || given === '' ? [] : isJsonArray(given) ? given : [given];
@@ -41,18 +41,13 @@ export async function fileContents(
   }
   const made: JsonValue[] = [];
   for (const file of files) {
-    const text = (await bytesOf(file)).toString('base64');
+    const bytes = await context.readWhole(file);
+    const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64');
     const content = encoding === 'base64' ? text : text.replace(/.{76}(?=.)/g, '$&\n');
     const { name, type, size } = file;
     made.push(fillIn(each, { ...args, item: { name, type, size, content } }, budget));
   }
   return made;
-}
-
-async function bytesOf(file: OpenFile): Promise<Buffer> {
-  const pieces: Uint8Array[] = [];
-  for await (const piece of file.read()) pieces.push(piece);
-  return Buffer.concat(pieces);
 }
 
 const BASE64 = /^[\w+/-]*={0,2}$/;

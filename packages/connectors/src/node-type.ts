@@ -118,7 +118,8 @@ export function credentialOf(connector: Connector): TProperties {
   return { credential_id: credentialProperty(types, 'Credential', description, 'needed', start) };
 }
 
-function newCredentialOf({ title, hosts, base_url: url, authentication }: Connector): NewCredential {
+/** What a new credential for a connector begins with. */
+export function newCredentialOf({ title, hosts, base_url: url, authentication }: Connector): NewCredential {
   const { chat, new_credential: fields = {} } = authentication;
   const [, host = ''] = /^https?:\/\/([^/:]*\{\{\s*args\.\w+\s*\}\}[^/:]*)/.exec(url) ?? [];
   return {

@@ -5,6 +5,7 @@ import { call } from '@millrace/ui/api/client.ts';
 import { useOrg } from '@millrace/ui/api/me.ts';
 import { endpointQuery } from '@millrace/ui/api/query.ts';
 import { ErrorState } from '@millrace/ui/components/states.tsx';
+import { useIsOnTop } from '@millrace/ui/components/use-is-on-top.ts';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { ExternalLink } from 'lucide-react';
 import { useEffect, useEffectEvent, useState } from 'react';
@@ -17,6 +18,7 @@ const LOOK_MS = 2_000;
 /** Leads to the service where someone approves a credential, in a tab of its own: what is open here stays as it is. */
 export function ConnectDialog({ item, onClose }: { item: Credential; onClose: () => void }) {
   const { t } = useTranslation();
+  const isOnTop = useIsOnTop();
   const org = useOrg();
   const queryClient = useQueryClient();
   const start = useMutation({
@@ -32,7 +34,12 @@ export function ConnectDialog({ item, onClose }: { item: Credential; onClose: ()
   const url = start.data?.authorization_url;
   const isConnected = useConnected(item, url !== undefined);
   return (
-    <Modal opened onClose={close} title={t('credentials.connection.title', { name: item.name })}>
+    <Modal
+      opened
+      closeOnEscape={isOnTop}
+      onClose={close}
+      title={t('credentials.connection.title', { name: item.name })}
+    >
       <Stack gap="sm">
         {isConnected ? (
           <ConnectionOutcome result="connected" role="status" />

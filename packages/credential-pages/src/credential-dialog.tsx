@@ -2,7 +2,7 @@ import '@millrace/ui/i18n/parts/credentials.ts';
 import '@millrace/ui/i18n/parts/forms.ts';
 import { Alert, Select, Skeleton, TagsInput, Text, TextInput } from '@mantine/core';
 import type { Credential, CredentialTypeItem, OauthPreset } from '@millrace/admin-api';
-import { FormContext } from '@millrace/editor/form/form-context.tsx';
+import { FormContext, PLAIN_FORM } from '@millrace/editor/form/form-context.tsx';
 import type { CredentialStart } from '@millrace/editor-model/credential-start.ts';
 import type { JsonObject } from '@millrace/engine';
 import { ApiProblem, call } from '@millrace/ui/api/client.ts';
@@ -195,15 +195,7 @@ function CredentialForm({
         required
       />
       {definition !== undefined && (
-        <FormContext
-          value={{
-            isReadOnly: false,
-            takesTemplates: false,
-            problems,
-            hints: () => [],
-            preview: () => null,
-          }}
-        >
+        <FormContext value={{ ...PLAIN_FORM, problems }}>
           {definition.is_bound && (
             <TagsInput
               label={t('credentials.hosts')}

@@ -44,6 +44,12 @@ const KEYS_OF_CONNECTORS = services.flatMap(({ title, hosts, authentication: { t
   types.filter((type) => KEYS.includes(type)).map((type) => ({ title, type, hosts })),
 );
 
+/** Connectors that say themselves where accounts are connected. */
+const WITHOUT_PRESET = services.filter(
+  ({ authentication: { new_credential: { oauth2 } = {} } }) =>
+    oauth2 !== undefined && oauth2.service === undefined,
+);
+
 describe('what a credential for a connector begins with', () => {
   const started = services.map(({ title, authentication }) => ({ title, ...authentication }));
 
@@ -106,6 +112,13 @@ describe('the catalogue of guides', () => {
       ]);
     },
   );
+
+  test.each(WITHOUT_PRESET)('says where an app is registered for $title', ({ title, hosts }) => {
+    const placed = guidesByField(guidesFor('oauth2'), {
+      ...{ fields: { service: 'custom' }, hosts, shown: ['client_id', 'client_secret'] },
+    });
+    expect([...placed.values()].flat().map(({ service }) => service)).toEqual([title]);
+  });
 
   test('names every sender whose signatures a webhook verifies', () => {
     const services = guidesFor('secret').map(({ service }) => service);

@@ -6,6 +6,7 @@ import { useOrg } from '@millrace/ui/api/me.ts';
 import { Form } from '@millrace/ui/components/form.tsx';
 import { notifyDone, notifyFailure } from '@millrace/ui/components/notify.ts';
 import { formatDuration } from '@millrace/ui/components/time.tsx';
+import { useIsOnTop } from '@millrace/ui/components/use-is-on-top.ts';
 import { isKnownType } from '@millrace/ui/i18n/credential-types.ts';
 import { translateMessage } from '@millrace/ui/i18n/translate-message.ts';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
@@ -29,6 +30,7 @@ export function TestDialog({
   readonly onClose: () => void;
 }) {
   const { t } = useTranslation();
+  const isOnTop = useIsOnTop();
   const needsPage = wantsPage(item);
   const [url, setUrl] = useState(() => firstPage(item.hosts));
   const test = useTest(item);
@@ -52,7 +54,12 @@ export function TestDialog({
   };
   const problem = urlProblem(test.error);
   return (
-    <Modal opened onClose={onClose} title={t('credentials.test.title', { name: item.name })}>
+    <Modal
+      opened
+      closeOnEscape={isOnTop}
+      onClose={onClose}
+      title={t('credentials.test.title', { name: item.name })}
+    >
       <Form onSubmit={submit}>
         <Stack gap="sm">
           {isKnownType(item.type) && (

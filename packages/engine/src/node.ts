@@ -7,7 +7,7 @@ import type { HttpClient, HttpResponse } from './http.ts';
 import type { ListeningDefinition } from './listening.ts';
 import type { Failure, NodeResult } from './node-result.ts';
 import type { RetryPolicy } from './retry.ts';
-import type { NodeServices } from './services.ts';
+import type { NodeServices, OpenFile } from './services.ts';
 
 /**
  * What a node's type guarantees about running it again.
@@ -96,6 +96,12 @@ export interface NodeContext<Config = JsonObject> extends NodeServices {
    * @throws what the work throws, or when it takes too many steps
    */
   inTurns<Result>(make: (meter: Meter) => Work<Result>): Promise<Result>;
+  /**
+   * The whole content of a file, for what takes no stream. Waits for room in the memory that all executions of the process share; the room is kept
+   * until the node ends.
+   * @throws ServiceError as {@link OpenFile.read}; an error if the signal aborts meanwhile
+   */
+  readWhole(file: OpenFile): Promise<Uint8Array>;
   /** Milliseconds since the epoch. */
   now(): number;
 }

@@ -118,6 +118,11 @@ export async function runNode(definition: NodeDefinition, options: RunOptions = 
     http,
     now: () => (typeof now === 'number' ? now : now()),
     inTurns: async (make) => finishWork(make(new Meter())),
+    readWhole: async (file) => {
+      const pieces: Uint8Array[] = [];
+      for await (const piece of file.read()) pieces.push(piece);
+      return Buffer.concat(pieces);
+    },
   } satisfies Omit<NodeContext, keyof ReturnType<typeof fakeServices>>);
   const { resumed } = options;
   const running =

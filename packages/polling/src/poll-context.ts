@@ -73,6 +73,7 @@ export function pollContextOf(
     http: { send: (request, until) => client.send(request, until, undefined, waitForHost()) },
     now: () => Date.now(),
     inTurns: inTurnsWithin({ holder: holderOf(trigger), maxSteps, isAborted: () => signal.aborted }),
+    readWhole: () => Promise.reject(new Error('a poll has no files')),
   };
   const made: { context?: NodeContext & PollContext } = {};
   const ofCaller = servicesFor(services, caller, () => made.context as NodeContext);

@@ -8,6 +8,7 @@ import {
   type NodeRegistry,
   type NodeResult,
   type NodeServices,
+  type OpenFile,
   ServiceError,
   type ToolService,
   type Work,
@@ -91,6 +92,7 @@ function innerContext(
     http: outer.http,
     now: () => outer.now(),
     inTurns: <Result>(make: (meter: Meter) => Work<Result>) => outer.inTurns(make),
+    readWhole: (file: OpenFile) => outer.readWhole(file),
   };
   // The services stay getters, so that only those used are created.
   return Object.defineProperties(own, Object.getOwnPropertyDescriptors(services)) as typeof own &

@@ -145,11 +145,11 @@ describe('the page', () => {
     await asking();
     const link = await linkOf();
     const languages = [
-      ['ja-JP,ja;q=0.9,en;q=0.8', 'ja', 'コメント（任意）', '承認', 'いずれかのボタン'],
-      ['de, ja;q=0.3', 'ja', 'お名前（任意）', '却下', 'いずれかのボタン'],
-      ['en-GB,ja;q=0.5', 'en', 'Comment (optional)', 'Approve', 'Press one of the buttons'],
-      ['de', 'en', 'Your name (optional)', 'Reject', 'Press one of the buttons'],
-      ['*', 'en', 'Your name (optional)', 'Reject', 'Press one of the buttons'],
+      ['ja-JP,ja;q=0.9,en;q=0.8', 'ja', 'コメント', '承認', 'いずれかのボタン'],
+      ['de, ja;q=0.3', 'ja', 'お名前', '却下', 'いずれかのボタン'],
+      ['en-GB,ja;q=0.5', 'en', 'Comment', 'Approve', 'Press one of the buttons'],
+      ['de', 'en', 'Your name', 'Reject', 'Press one of the buttons'],
+      ['*', 'en', 'Your name', 'Reject', 'Press one of the buttons'],
     ] as const;
     for (const [wanted, language, field, choice, mistake] of languages) {
       const headers = { 'accept-language': wanted };
@@ -157,7 +157,8 @@ describe('the page', () => {
       expect(page.headers.get('content-language')).toBe(language);
       expect(page.headers.get('vary')).toContain('accept-language');
       expect(page.text).toContain(`<html lang="${language}">`);
-      expect(page.text).toContain(`>${field}</label>`);
+      const optional = language === 'ja' ? '（任意）' : '(optional)';
+      expect(page.text).toContain(`>${field} <span class="note">${optional}</span></label>`);
       expect(page.text).toContain(`>${choice}</button>`);
       // The question stays as its author wrote it.
       expect(page.text).toContain('<h1>Refund order 17?</h1>');

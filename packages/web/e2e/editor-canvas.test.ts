@@ -94,6 +94,24 @@ describe('building by mouse only', () => {
     expectNoComplaints(opened);
   });
 
+  test('a handle and then an empty place are clicked: the node chosen there is connected', async () => {
+    const opened = await openFlow(LOOP_FLOW);
+    const { page } = opened;
+    const handle = handleOf(page, 'start', 'source');
+    const hint = page.locator('.flow-connect-hint');
+    await handle.click();
+    await hint.getByText('Now click a handle of the next node, or an empty place to add one.').waitFor();
+    await page.keyboard.press('Escape');
+    await hint.waitFor({ state: 'detached' });
+    await handle.click();
+    const at = await middleOf(handle);
+    await page.mouse.click(at.x - 60, at.y + 150);
+    await page.getByRole('option', { name: /^Set values/ }).click();
+    await canvasNode(page, 'set').waitFor();
+    await eventually(async () => edges(await draftOf(opened))).toContain('start.out>set');
+    expectNoComplaints(opened);
+  });
+
   test('a node is inserted into an edge, and an edge removed, with the buttons on it', async () => {
     const opened = await openFlow(LOOP_FLOW);
     const { page } = opened;

@@ -10,6 +10,7 @@ import { listRoutes } from '../src/build/route-files.ts';
 import { type BrowserService, openBrowserService } from './support/browser-service.ts';
 import { furnish } from './support/furnish.ts';
 import { furnishOffice } from './support/furnish-office.ts';
+import { PAGE_KINDS, type PageFacts } from './support/page-kinds.ts';
 
 const LIMIT_BYTES = 350 * 1024;
 /** Until the page is complete: of the page itself, scripts, styles, and answers of the service. */
@@ -17,16 +18,15 @@ const MAX_REQUESTS = 40;
 
 let world: BrowserService;
 let person: TestPerson;
-let furniture: Awaited<ReturnType<typeof furnish>>;
-let waitingId: number;
+let facts: PageFacts;
 beforeAll(async () => {
   world = await openBrowserService();
   person = await createAccount(world.service, 'system_admin');
-  furniture = await furnish(world.service, person);
+  const furniture = await furnish(world.service, person);
   await furnishOffice(world.service, person);
   const { call, organisationId: org } = person;
   const { data } = await call('GET /orgs/:org/approvals', { params: { org } });
-  waitingId = data.items[0]?.execution_id ?? 0;
+  facts = { ...furniture, waitingId: data.items[0]?.execution_id ?? 0, nodeId: 'price' };
 });
 afterAll(() => world.stop());
 
@@ -118,75 +118,16 @@ async function readScript(url: string): Promise<boolean> {
   return KANA.test(await answer.text());
 }
 
-interface Place {
-  readonly what: string;
-  readonly path: () => string;
-  /** What it is about, besides its heading. */
-  readonly shows?: string;
-}
-
-const workflow = (tab = '') => `workflows/${furniture.workflowId}${tab}`;
-const execution = (index: number) => furniture.executionIds[index] ?? 0;
-
-/** What there is to see at each route of the router. */
-const PLACES: { readonly [route: string]: readonly Place[] } = {
-  '/o/$org/workflows': [
-    { what: 'the list of workflows', path: () => 'workflows', shows: 'a[href*="/workflows/"]' },
-  ],
-  '/o/$org/templates': [{ what: 'the gallery', path: () => 'templates', shows: 'article' }],
-  '/o/$org/executions': [
-    { what: 'the list of executions', path: () => 'executions', shows: '[data-execution]' },
-  ],
-  '/o/$org/executions/compare': [
-    { what: 'a comparison', path: () => `executions/compare?a=${execution(0)}&b=${execution(1)}` },
-  ],
-  '/o/$org/executions/$execution': [
-    { what: 'an execution', path: () => `executions/${execution(0)}`, shows: '.react-flow__node' },
-    { what: 'a failed execution', path: () => `executions/${execution(2)}`, shows: '.react-flow__node' },
-    { what: 'an execution that waits', path: () => `executions/${waitingId}`, shows: '.react-flow__node' },
-    {
-      what: 'a node of an execution',
-      path: () => `executions/${execution(2)}?node=price`,
-      shows: '.react-flow__node',
-    },
-  ],
-  '/o/$org/approvals': [{ what: 'approvals', path: () => 'approvals' }],
-  '/o/$org/credentials': [{ what: 'credentials', path: () => 'credentials' }],
-  '/o/$org/ai-data': [{ what: 'AI data', path: () => 'ai-data' }],
-  '/o/$org/keys': [{ what: 'keys', path: () => 'keys' }],
-  '/o/$org/members': [{ what: 'members', path: () => 'members' }],
-  '/o/$org/alerts': [{ what: 'alerts', path: () => 'alerts' }],
-  '/o/$org/audit': [{ what: 'the audit log', path: () => 'audit' }],
-  '/o/$org/settings': [{ what: 'settings', path: () => 'settings' }],
-  '/o/$org/organisations': [{ what: 'organisations', path: () => 'organisations' }],
-  '/o/$org/accounts': [{ what: 'accounts', path: () => 'accounts' }],
-  '/o/$org/system': [{ what: 'the system', path: () => 'system' }],
-  '/sign-in': [{ what: 'signing in', path: () => '/sign-in' }],
-  '/setup': [{ what: 'setting up', path: () => '/setup' }],
-  '/invitation': [{ what: 'an invitation', path: () => '/invitation' }],
-  '/account': [{ what: 'the account', path: () => '/account' }],
-  '/o/$org/workflows/$id': [
-    { what: 'the editor', path: workflow, shows: '.react-flow__node' },
-    {
-      what: 'the executions of a workflow',
-      path: () => workflow('/executions'),
-      shows: '[data-execution]',
-    },
-    { what: 'the versions of a workflow', path: () => workflow('/versions'), shows: '.react-flow__node' },
-    { what: 'the settings of a workflow', path: () => workflow('/settings'), shows: 'textarea, input' },
-  ],
-};
-
 test('no page of the router is left out', () => {
   const router = readFileSync(`${import.meta.dirname}/../src/router.tsx`, 'utf8');
-  expect(Object.keys(PLACES).sort()).toEqual(
+  expect(Object.keys(PAGE_KINDS).sort()).toEqual(
     listRoutes(router)
       .map(({ path }) => path)
       .sort(),
   );
   // The tabs of a workflow are one page to the router.
   const tabs = /\['\/', ([^\]]+)\]\.map\(\(path\)/.exec(router)?.[1]?.match(/\w+/g) ?? [];
-  const paths = PLACES['/o/$org/workflows/$id']?.map(({ what }) => what) ?? [];
+  const paths = PAGE_KINDS['/o/$org/workflows/$id']?.map(({ what }) => what) ?? [];
   expect(tabs.filter((tab) => !paths.includes(`the ${tab} of a workflow`))).toEqual([]);
   expect(tabs).not.toEqual([]);
 });
@@ -203,11 +144,11 @@ function expectLight(what: string, language: 'en' | 'ja', transfers: readonly Tr
   expect(sum).toBeGreaterThan(100 * 1024);
 }
 
-describe.each(Object.values(PLACES).flat())('$what', ({ what, path, shows = 'h1, h2' }) => {
+describe.each(Object.values(PAGE_KINDS).flat())('$what', ({ what, path, shows = 'h1, h2' }) => {
   test.each(['en', 'ja'] as const)(
     'needs few requests and few bytes, compressed with gzip, until it is complete: %s',
     async (language) => {
-      const transfers = await listTransfers(path(), shows, language);
+      const transfers = await listTransfers(path(facts), shows, language);
       expectLight(what, language, transfers);
       // Readers of English load no Japanese.
       const scripts = transfers.filter(({ name }) => name.endsWith('.js'));

@@ -1,4 +1,11 @@
-import { type AiFile, type FileService, isJsonArray, type JsonValue, type OpenFile } from '@millrace/engine';
+import {
+  type AiFile,
+  type FileService,
+  isJsonArray,
+  type JsonValue,
+  type NodeContext,
+  type OpenFile,
+} from '@millrace/engine';
 import { message } from '@millrace/messages';
 import { NodeProblem } from '@millrace/node-kit/node-problem';
 import { Type } from 'typebox';
@@ -53,13 +60,15 @@ export async function openModelFiles(value: JsonValue, files: FileService): Prom
 }
 
 /** @throws NodeProblem for a text that isn't UTF-8, ServiceError */
-export async function readModelFiles(opened: readonly OpenFile[]): Promise<ModelFiles> {
+export async function readModelFiles(
+  opened: readonly OpenFile[],
+  context: Pick<NodeContext, 'readWhole'>,
+): Promise<ModelFiles> {
   const files: AiFile[] = [];
   const texts: { name: string; text: string }[] = [];
   for (const file of opened) {
-    const pieces: Uint8Array[] = [];
-    for await (const piece of file.read()) pieces.push(piece);
-    const content = Buffer.concat(pieces);
+    const bytes = await context.readWhole(file);
+    const content = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     const { name } = file;
     if (isText(file.type)) texts.push({ name, text: textOf(content, name) });
     else files.push({ name, type: typeOf(file.type), base64: content.toString('base64') });

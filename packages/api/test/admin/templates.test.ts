@@ -44,6 +44,30 @@ test('the gallery shows every example with the values to set', async () => {
   expect(refund?.setup.every((step) => step.value !== null)).toBe(true);
 });
 
+test('the gallery says what new credentials begin with, as the connectors of the nodes do', async () => {
+  const items = await gallery();
+  const startOf = (id: string, name: string) =>
+    items.find((item) => item.id === id)?.setup.find((step) => step.var === name)?.new_credential;
+  expect(startOf('signup-sheet', 'google_credential')).toMatchObject({
+    name: 'Google Sheets',
+    hosts: ['sheets.googleapis.com'],
+    fields: { oauth2: { service: 'google', scope: 'https://www.googleapis.com/auth/spreadsheets' } },
+  });
+  // The host is named by variables, also where a trigger's own setting is asked for.
+  expect(startOf('issue-to-jira', 'jira_credential')?.host).toBe('{{site}}.atlassian.net');
+  expect(startOf('orders-to-notion', 'shopify_credential')).toMatchObject({
+    host: '{{shop}}.myshopify.com',
+    fields: { header: { name: 'X-Shopify-Access-Token' } },
+  });
+  // Of two services with the same host and scopes.
+  expect(startOf('receipt-mail', 'microsoft_credential')).toMatchObject({
+    name: 'Microsoft OneDrive, Microsoft Excel',
+    hosts: ['graph.microsoft.com'],
+    fields: { oauth2: { service: 'microsoft' } },
+  });
+  expect(startOf('refund-approval', 'chat_credential')).toBeNull();
+});
+
 test('every template becomes a workflow with its companions and its sample', async () => {
   for (const { id, companions, samples } of await gallery()) {
     const { status, data, text } = await create({ template: { id } });

@@ -26,7 +26,7 @@ parts.questions = ({ texts, element, session, log }) => {
     });
     if (takesComment) {
       const box = element('div', '', { className: 'field' });
-      box.append(element('label', texts.comment, { htmlFor: comment.id }), comment);
+      box.append(labelOf('label', texts.comment, true, { htmlFor: comment.id }), comment);
       form.append(box);
     }
     const problem = element('p', '', { className: 'fault', role: 'alert' });
@@ -45,7 +45,7 @@ parts.questions = ({ texts, element, session, log }) => {
 
   /** A field with its label. Groups of options are as in forms: few are shown, many are a list. */
   function questionField({ name, label, type, required, help, choices, value }, id) {
-    const note = required || type === 'checkbox' ? '' : ` ${texts.optional}`;
+    const isOptional = !required && type !== 'checkbox';
     const about = element('p', help, { id: `${id}-help`, className: 'help', hidden: help === '' });
     const fault = element('p', '', { id: `${id}-fault`, className: 'fault', hidden: true });
     const described = help === '' ? fault.id : `${about.id} ${fault.id}`;
@@ -58,7 +58,7 @@ parts.questions = ({ texts, element, session, log }) => {
       const options = choices.map((choice) =>
         option(choice, { type: kind, name: id, checked: choice === value }),
       );
-      group.append(element('legend', label + note), about, fault, ...options);
+      group.append(labelOf('legend', label, isOptional), about, fault, ...options);
       return group;
     }
     const box = element('div', '', { className: 'field' });
@@ -72,8 +72,14 @@ parts.questions = ({ texts, element, session, log }) => {
     const input = control({ type, choices, value });
     Object.assign(input, { id, required });
     input.setAttribute('aria-describedby', described);
-    box.append(element('label', label + note, { htmlFor: id }), about, fault, input);
+    box.append(labelOf('label', label, isOptional, { htmlFor: id }), about, fault, input);
     return box;
+  }
+
+  function labelOf(tag, text, isOptional, settings = {}) {
+    const label = element(tag, text, settings);
+    if (isOptional) label.append(' ', element('span', texts.optional, { className: 'note' }));
+    return label;
   }
 
   function option(text, settings, value = text) {

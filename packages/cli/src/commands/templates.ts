@@ -57,7 +57,7 @@ function credentialsOf(
   const usersOf = credentialUsers(template);
   const needed = template.setup.flatMap((step) => {
     if (step.credential === undefined) return [];
-    const titles = titlesOf(usersOf(step));
+    const titles = titlesOf(usersOf(step).map(({ type }) => type));
     const types = step.credential.join('/');
     return [titles.length === 0 ? types : `${titles.join(' and ')} (${types})`];
   });

@@ -51,7 +51,8 @@ export function createCanvasActions({
     flow,
     openPalette: (place) => openPalette({ place }),
     reportFault: (fault) => warn(t(`editor.connect.${fault}`)),
-    announceStart: () => setAnnouncement(t('canvas.chooseOtherEnd')),
+    announceStart: (from) =>
+      setAnnouncement(t(from === 'source' ? 'canvas.chooseNext' : 'canvas.chooseOtherEnd')),
   });
   const originOf = (id: string): Point =>
     flow.getInternalNode(toCanvasId(id))?.internals.positionAbsolute ?? { x: 0, y: 0 };

@@ -13,11 +13,11 @@ interface Surroundings {
   readonly openPalette: (place: AddPlace) => void;
   readonly reportFault: (fault: ConnectionFault) => void;
   /** Announces that a handle was clicked and that the other end is expected. */
-  readonly announceStart: () => void;
+  readonly announceStart: (from: End['type']) => void;
 }
 
 /** A handle in React Flow's terms. */
-interface End {
+export interface End {
   readonly nodeId: string;
   readonly type: 'source' | 'target';
   readonly id?: string | null;
@@ -66,6 +66,18 @@ export function createConnectActions({
     joinTo({ nodeId: fromNode.id, type: fromHandle.type, id: fromHandle.id ?? null }, over);
     return true;
   };
+  /** Lets the user choose a node to add where a connection from `from` was to end. */
+  const addAt = ({ nodeId, id = null }: Pick<End, 'nodeId' | 'id'>, event: MouseEvent | TouchEvent): void => {
+    const at = flow.screenToFlowPosition(pointOf(event));
+    const parentId = flow.getInternalNode(nodeId)?.parentId;
+    const origin =
+      (parentId === undefined ? null : flow.getInternalNode(parentId)?.internals.positionAbsolute) ?? NOWHERE;
+    askWhat({
+      after: fromCanvasId(nodeId),
+      ...(id === null ? {} : { handle: fromCanvasId(id) }),
+      at: { x: at.x - origin.x, y: at.y - origin.y - 26 },
+    });
+  };
   const handleOfPulled = (): string | null => {
     const edge = pulled === null ? undefined : flow.getEdge(toCanvasId(pulled));
     return edge?.sourceHandle == null ? null : fromCanvasId(edge.sourceHandle);
@@ -81,13 +93,16 @@ export function createConnectActions({
       join(connectionOf(connection));
     },
     joinTo,
-    startClick: () => {
+    startClick: (from: End['type']) => {
       hasJoined = false;
-      tellStart();
+      tellStart(from);
     },
-    /** React Flow has connected the handles, unless that would be invalid, which it doesn't report. */
-    endClick: (from: End, target: EventTarget | null) => {
-      const handle = target instanceof Element ? target.closest('.react-flow__handle') : null;
+    /** React Flow has connected the handles, unless that would be invalid, which it doesn't report. On the empty canvas, a node is added. */
+    endClick: (from: End, event: MouseEvent | TouchEvent) => {
+      const target = event.target instanceof Element ? event.target : null;
+      const handle = target?.closest('.react-flow__handle') ?? null;
+      if (from.type === 'source' && target?.classList.contains('react-flow__pane') === true)
+        addAt(from, event);
       const nodeId = handle?.getAttribute('data-nodeid');
       if (hasJoined || handle === null || nodeId == null) return;
       const [fixed, other] = [fromCanvasId(from.nodeId), fromCanvasId(nodeId)];
@@ -101,16 +116,7 @@ export function createConnectActions({
       const { fromNode, fromHandle, isValid } = state;
       if (pulled !== null || fromNode === null || fromHandle === null || isValid === true) return;
       if (joinUnder(event, state) || fromHandle.type !== 'source') return;
-      const at = flow.screenToFlowPosition(pointOf(event));
-      const { parentId } = fromNode;
-      const origin =
-        (parentId === undefined ? null : flow.getInternalNode(parentId)?.internals.positionAbsolute) ??
-        NOWHERE;
-      askWhat({
-        after: fromCanvasId(fromNode.id),
-        ...(fromHandle.id == null ? {} : { handle: fromCanvasId(fromHandle.id) }),
-        at: { x: at.x - origin.x, y: at.y - origin.y - 26 },
-      });
+      addAt({ nodeId: fromNode.id, id: fromHandle.id ?? null }, event);
     },
     onReconnectStart: (_event: unknown, edge: CanvasEdge) => {
       pulled = fromCanvasId(edge.id);

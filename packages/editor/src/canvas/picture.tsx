@@ -7,6 +7,7 @@ import { loadInReserve } from '@millrace/ui/components/load-in-reserve.ts';
 import {
   ConnectionLineType,
   type NodeMouseHandler,
+  type OnConnectStartParams,
   type OnNodeDrag,
   ReactFlow,
   SelectionMode,
@@ -18,6 +19,7 @@ import { type MouseEvent, memo, type ReactNode, useCallback, useEffect, useMemo,
 import { useTranslation } from 'react-i18next';
 import type { CanvasActions } from './canvas-actions.ts';
 import type { MenuRequest } from './canvas-menu.tsx';
+import { ConnectHint } from './connect-hint.tsx';
 import { FlowEdgeView } from './flow-edge.tsx';
 import { FlowMap } from './flow-map.tsx';
 import { type Distance, LoopNodeView, StepNodeView, ViewDistance } from './flow-node.tsx';
@@ -232,6 +234,7 @@ export const Picture = memo(function Picture({
           {!isTiny && <Ground />}
           {distance === 'overview' && <FarView nodes={nodes} edges={edges} lifted={lifted} />}
           {hasMap && <FlowMap nodes={nodes} viewport={viewport} label={t('editor.map')} />}
+          <ConnectHint />
           {children}
         </ReactFlow>
       </EdgeRouting>
@@ -240,7 +243,7 @@ export const Picture = memo(function Picture({
 });
 
 /**
- * Connecting without dragging: click one handle, then another. On touch screens the second tap may be on the whole
+ * Connecting without dragging: click one handle, then another, or the empty canvas for a new node. On touch screens the second tap may be on the whole
  * node; with a mouse, where handles are clicked by mistake more easily, clicking a node opens it.
  */
 function useTapConnect({ joinTo, startClick, endClick }: CanvasActions) {
@@ -248,10 +251,11 @@ function useTapConnect({ joinTo, startClick, endClick }: CanvasActions) {
   return useMemo(() => {
     const cancel = () => flow.setState({ connectionClickStartHandle: null });
     return {
-      onClickConnectStart: startClick,
+      onClickConnectStart: (_event: unknown, { handleType }: OnConnectStartParams) =>
+        startClick(handleType ?? 'source'),
       onClickConnectEnd: (event: globalThis.MouseEvent | TouchEvent) => {
         const from = flow.getState().connectionClickStartHandle;
-        if (from !== null) endClick(from, event.target);
+        if (from !== null) endClick(from, event);
       },
       /** @returns whether the click was part of a connection */
       takeClick: (event: MouseEvent, nodeId: string): boolean => {

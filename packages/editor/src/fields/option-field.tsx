@@ -108,7 +108,11 @@ function OptionChoices({ credentialId, label, list: source, onFailure, more }: C
   const [search] = useDebouncedValue(typed, SEARCH_DELAY_MS);
   const listed = source === null ? {} : { list: source.list, settings: JSON.stringify(source.settings) };
   const at = { params: { org, credential: credentialId }, query: { search, ...listed } };
-  const list = usePages('GET /orgs/:org/credentials/:credential/options', at, { keepsPrevious: true });
+  const list = usePages('GET /orgs/:org/credentials/:credential/options', at, {
+    keepsPrevious: true,
+    // The service keeps lists, and forgets failures: what was mended is found by opening the list again.
+    staleTime: 0,
+  });
   const [first] = list.data?.pages ?? [];
   const failure = first?.failure ?? null;
   const tell = useEffectEvent(onFailure);

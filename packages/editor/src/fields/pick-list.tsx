@@ -1,6 +1,9 @@
 import { Button, Combobox, useCombobox } from '@mantine/core';
 import { ChevronDown } from 'lucide-react';
-import type { ReactNode } from 'react';
+import { type KeyboardEvent, type ReactNode, useEffect, useEffectEvent, useRef } from 'react';
+
+/** Frames in which the search is waited for. */
+const MAX_TURNS = 60;
 
 /** A button that opens a list with a search; its content is rendered while it is open. */
 export function PickList({
@@ -19,10 +22,27 @@ export function PickList({
   onChoose: (value: string) => boolean;
   children: ReactNode;
 }) {
-  const combobox = useCombobox({
-    onDropdownOpen: () => combobox.focusSearchInput(),
-    onDropdownClose: () => combobox.resetSelectedOption(),
-  });
+  const combobox = useCombobox({ onDropdownClose: () => combobox.resetSelectedOption() });
+  const { dropdownOpened: isOpen } = combobox;
+  const target = useRef<HTMLButtonElement>(null);
+  const focusSearch = useEffectEvent(combobox.focusSearchInput);
+  useEffect(() => {
+    if (!isOpen) return;
+    let [frame, turns] = [0, 0];
+    // Before the list has its place, what is in it can't be focused. Some lists have no search.
+    const attempt = () => {
+      if (target.current !== document.activeElement || turns > MAX_TURNS) return;
+      focusSearch();
+      turns += 1;
+      frame = requestAnimationFrame(attempt);
+    };
+    attempt();
+    return () => cancelAnimationFrame(frame);
+  }, [isOpen]);
+  /** Escape closes the list alone, not what it belongs to. */
+  const keepEscape = (event: KeyboardEvent) => {
+    if (isOpen && event.key === 'Escape') event.stopPropagation();
+  };
   const choose = (value: string) => {
     if (!onChoose(value)) combobox.closeDropdown();
   };
@@ -32,17 +52,19 @@ export function PickList({
     <Combobox store={combobox} onOptionSubmit={choose} width={320} position="bottom-start" withinPortal>
       <Combobox.Target targetType="button">
         <Button
+          ref={target}
           {...size}
           w="fit-content"
           leftSection={icon}
           rightSection={<ChevronDown size={12} aria-hidden />}
           aria-label={label}
           onClick={() => combobox.toggleDropdown()}
+          onKeyDown={keepEscape}
         >
           {text}
         </Button>
       </Combobox.Target>
-      <Combobox.Dropdown>{combobox.dropdownOpened && children}</Combobox.Dropdown>
+      <Combobox.Dropdown onKeyDown={keepEscape}>{isOpen && children}</Combobox.Dropdown>
     </Combobox>
   );
 }

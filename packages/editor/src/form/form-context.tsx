@@ -35,13 +35,16 @@ export interface FormContextValue {
   readonly preview: (text: string) => Preview | null;
 }
 
-export const FormContext = createContext<FormContextValue>({
+/** A form whose values are what they are, without templates. */
+export const PLAIN_FORM: FormContextValue = {
   isReadOnly: false,
   takesTemplates: false,
   problems: [],
   hints: () => [],
   preview: () => null,
-});
+};
+
+export const FormContext = createContext(PLAIN_FORM);
 
 export function useForm(): FormContextValue {
   return useContext(FormContext);

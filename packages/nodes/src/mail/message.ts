@@ -1,10 +1,10 @@
 import { Buffer } from 'node:buffer';
 import {
-  type FileService,
   fileIdOf,
   type JsonObject,
   type JsonValue,
   type MailMessage,
+  type NodeContext,
   type OpenFile,
 } from '@millrace/engine';
 import { message } from '@millrace/messages';
@@ -27,17 +27,21 @@ type Attachment = MailMessage['attachments'][number];
 export async function buildMessage(
   config: MailConfig,
   idempotencyKey: string,
-  files: FileService,
+  context: Pick<NodeContext, 'files' | 'readWhole'>,
 ): Promise<MailMessage> {
   const envelope = readEnvelope(config, idempotencyKey);
-  const opened = await openFiles(listOf(config.files), 'files', files);
+  const opened = await openFiles(listOf(config.files), 'files', context.files);
   if (config.text === '' && config.html === '' && config.attachments.length + opened.length === 0) {
     throw new NodeProblem(message('nodes.empty_message'));
   }
   const given = attachmentsOf(config.attachments);
   requireRoom(given, opened);
   const attached: Attachment[] = [];
-  for (const file of opened) attached.push(await attachmentOf(file));
+  for (const file of opened) {
+    const bytes = await context.readWhole(file);
+    const content = new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    attached.push({ filename: file.name, contentType: file.type, content });
+  }
   return { ...envelope, attachments: [...given, ...attached] };
 }
 
@@ -130,12 +134,6 @@ function requireRoom(given: readonly Attachment[], files: readonly OpenFile[]): 
   if (bytes > MAX_ATTACHMENT_BYTES) {
     throw new NodeProblem(message('nodes.attachments_too_large', { max: MAX_ATTACHMENT_BYTES }));
   }
-}
-
-async function attachmentOf(file: OpenFile): Promise<Attachment> {
-  const pieces: Uint8Array[] = [];
-  for await (const piece of file.read()) pieces.push(piece);
-  return { filename: file.name, contentType: file.type, content: new Uint8Array(Buffer.concat(pieces)) };
 }
 
 function attachmentsOf(attachments: MailConfig['attachments']): Attachment[] {

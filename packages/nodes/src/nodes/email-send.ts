@@ -88,7 +88,7 @@ export const emailSend = checkedNode({
   async run(config, context) {
     if (config.credential_id === 0)
       return failure('invalid_config', noCredential('credential_id', MAIL_CREDENTIALS));
-    const mail = await buildMessage(config, context.idempotencyKey, context.files);
+    const mail = await buildMessage(config, context.idempotencyKey, context);
     if (context.execution.isTestMode) return success({ dry_run: true, request: describeMessage(mail) });
     const { accepted, rejected, response } = await sendMail(config, mail, context);
     const output = {

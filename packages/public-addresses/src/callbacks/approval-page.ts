@@ -2,7 +2,7 @@ import { escapeHtml } from '@millrace/http/html';
 import { message } from '@millrace/messages';
 import type { Choice } from '@millrace/service/callbacks/store';
 import type { FieldFault, FormField } from '@millrace/triggers';
-import { type Entered, renderField } from '../pages/fields.ts';
+import { type Entered, optionalMark, renderField } from '../pages/fields.ts';
 import { type HostedPage, saying } from '../pages/hosted-page.ts';
 import type { Reader } from '../pages/reader.ts';
 import { named } from './approval-texts.ts';
@@ -56,9 +56,9 @@ function renderForm(page: Extract<ApprovalPage, { kind: 'open' }>, reader: Reade
   const text = page.message === '' ? '' : `<p class="message">${escapeHtml(page.message)}</p>\n`;
   return `<h1>${escapeHtml(page.title)}</h1>
 ${problem}${text}<form method="post" action="?">
-${renderFields(page, reader)}<label for="comment">${say(message('approval.comment'))}</label>
+${renderFields(page, reader)}<label for="comment">${escapeHtml(say(message('approval.comment')))}${optionalMark(reader)}</label>
 <textarea id="comment" name="comment" maxlength="${MAX_COMMENT}">${page.entered.comment === '' ? '' : `\n${escapeHtml(page.entered.comment)}`}</textarea>
-<label for="name">${say(message('approval.name'))}</label>
+<label for="name">${escapeHtml(say(message('approval.name')))}${optionalMark(reader)}</label>
 <input id="name" name="name" maxlength="${MAX_NAME}" autocomplete="name"${page.entered.name === '' ? '' : ` value="${escapeHtml(page.entered.name)}"`}>
 <div class="choices">
 ${page.choices.map((choice) => renderButton(named(choice, reader), page)).join('\n')}

@@ -18,10 +18,7 @@ interface Around {
 export function renderField(field: FormField, around: Around): string {
   const { type, label, required, help } = field;
   const { id, fault, reader } = around;
-  const mark =
-    required || type === 'checkbox'
-      ? ''
-      : ` <span class="note">${escapeHtml(reader.say(message('form.optional')))}</span>`;
+  const mark = required || type === 'checkbox' ? '' : optionalMark(reader);
   const about = [
     help === '' ? '' : `<p class="help" id="${id}-help">${escapeHtml(help)}</p>`,
     fault === undefined ? '' : `<p class="fault" id="${id}-fault">${escapeHtml(fault)}</p>`,
@@ -32,6 +29,11 @@ export function renderField(field: FormField, around: Around): string {
   }
   if (type === 'checkbox') return `${checkbox(field, around)}${about}`;
   return `<label for="${id}">${escapeHtml(label)}${mark}</label>${about}${control(field, around)}`;
+}
+
+/** Follows the label of a field that may stay empty, as HTML. */
+export function optionalMark({ say }: Reader): string {
+  return ` <span class="note">${escapeHtml(say(message('form.optional')))}</span>`;
 }
 
 /** More choices are a list that opens. */

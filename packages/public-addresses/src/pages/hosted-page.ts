@@ -16,7 +16,7 @@ main { max-width: 40rem; margin: 0 auto; padding: 1.5rem 1rem 3rem; }
 h1 { font-size: 1.4rem; line-height: 1.3; margin: 0 0 1rem; overflow-wrap: anywhere; }
 h2 { font-size: 1.1rem; line-height: 1.3; margin: 1.5rem 0 .5rem; overflow-wrap: anywhere; }
 .message { white-space: pre-wrap; overflow-wrap: anywhere; margin: 0 0 1.5rem; }
-.note { color: var(--soft); font-size: .9rem; }
+.note { color: var(--soft); font-size: .9rem; font-weight: 400; }
 .problem { color: var(--bad); font-weight: 600; }
 .fault { color: var(--bad); margin: .25rem 0 0; }
 .help { color: var(--soft); font-size: .9rem; margin: 0 0 .25rem; white-space: pre-wrap; overflow-wrap: anywhere; }

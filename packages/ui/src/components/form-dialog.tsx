@@ -12,6 +12,7 @@ import { type ComponentProps, type ReactNode, useState } from 'react';
 import { Trans, useTranslation } from 'react-i18next';
 import { Form } from './form.tsx';
 import { type ChangeOptions, useChange } from './use-change.ts';
+import { useIsOnTop } from './use-is-on-top.ts';
 
 interface FormDialogProps extends Pick<ButtonProps, 'color'> {
   isOpen?: boolean;
@@ -42,11 +43,12 @@ export function FormDialog({
   ...modal
 }: FormDialogProps) {
   const { t } = useTranslation();
+  const isOnTop = useIsOnTop(isOpen);
   const submit = () => {
     if (isReady && !isBusy) onSubmit();
   };
   return (
-    <Modal opened={isOpen} {...modal}>
+    <Modal opened={isOpen} closeOnEscape={isOnTop} {...modal}>
       <Form onSubmit={submit}>
         <Stack gap="sm">
           {children}

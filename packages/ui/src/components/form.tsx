@@ -10,6 +10,8 @@ export function Form({
       {...form}
       onSubmit={(event) => {
         event.preventDefault();
+        // React passes it on to the form around a dialog, too, although the page has them apart.
+        event.stopPropagation();
         onSubmit();
       }}
     />

@@ -8,6 +8,8 @@ import type { Credential, Template } from '@millrace/admin-api';
 import { FlowThumbnail } from '@millrace/editor/canvas/flow-thumbnail.tsx';
 import { Field } from '@millrace/editor/fields/field.tsx';
 import { withMember } from '@millrace/editor/form/field-props.ts';
+import { FormContext, PLAIN_FORM } from '@millrace/editor/form/form-context.tsx';
+import { NewCredential } from '@millrace/editor/form/new-credential.ts';
 import type { Schema } from '@millrace/editor-model/field-shape.ts';
 import { isJsonArray, isRawNumber, type JsonObject, type JsonValue } from '@millrace/engine';
 import { FormDialog } from '@millrace/ui/components/form-dialog.tsx';
@@ -16,6 +18,7 @@ import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useCreateWorkflow } from './create-workflow.ts';
 import { NameField } from './name-field.tsx';
+import { NewCredentialDialog } from './new-credential-dialog.tsx';
 import { onlyCredentials, openSteps } from './template-needs.ts';
 import { useVariableName } from './template-text.ts';
 
@@ -59,16 +62,20 @@ export function TemplateDialog({
         {template.description}
       </Text>
       <NameField value={name} onChange={setName} />
-      {template.setup.map((step) => (
-        <Field
-          key={step.var}
-          name={step.var}
-          schema={schemaOf(step, nameOf(step.var))}
-          value={vars[step.var]}
-          pointer={`/${step.var}`}
-          onChange={(value) => setVars((old) => withMember(old, step.var, value))}
-        />
-      ))}
+      <NewCredential value={NewCredentialDialog}>
+        <FormContext value={{ ...PLAIN_FORM, whole: vars as JsonObject }}>
+          {template.setup.map((step) => (
+            <Field
+              key={step.var}
+              name={step.var}
+              schema={schemaOf(step, nameOf(step.var))}
+              value={vars[step.var]}
+              pointer={`/${step.var}`}
+              onChange={(value) => setVars((old) => withMember(old, step.var, value))}
+            />
+          ))}
+        </FormContext>
+      </NewCredential>
       <MissingVariables steps={template.setup} vars={vars} />
       {template.companions.length > 0 && (
         <Hint>
@@ -99,8 +106,10 @@ function MissingVariables({
 
 function schemaOf(step: Template['setup'][number], title: string): Schema {
   const about = { title, description: step.description };
-  if (step.credential_types !== null)
-    return { ...about, type: 'integer', 'x-credential': step.credential_types };
+  if (step.credential_types !== null) {
+    const start = step.new_credential === null ? {} : { 'x-new-credential': step.new_credential };
+    return { ...about, type: 'integer', 'x-credential': step.credential_types, ...start };
+  }
   if (isJsonArray(step.value)) return { ...about, type: 'array', items: { type: 'string' } };
   return { ...about, type: typeof step.value === 'number' || isRawNumber(step.value) ? 'number' : 'string' };
 }

@@ -70,6 +70,7 @@ describe('what a template needs', () => {
     value,
     credential_types: types,
     credential_hosts: services,
+    new_credential: null,
   });
   const setup = [
     step('chat', ['chat']),

@@ -1,8 +1,9 @@
 import type { Template as ShownTemplate } from '@millrace/admin-api';
 import { servicesOf } from '@millrace/connectors/connectors';
+import { newCredentialFor } from '@millrace/connectors/new-credential';
 import { type NodeRegistry, triggerTypeOf } from '@millrace/engine';
 import { listTemplates, type Template, variableValue } from '@millrace/service/templates/catalogue';
-import { credentialUsers } from '@millrace/service/templates/services';
+import { type CredentialUser, credentialUsers } from '@millrace/service/templates/services';
 import type { FastifyInstance } from 'fastify';
 import type { AppDeps } from '../../app-deps.ts';
 import { adminRoute } from '../http/route.ts';
@@ -33,12 +34,24 @@ function present(template: Template, registry: NodeRegistry): ShownTemplate {
       description: step.description,
       value: variableValue(template, step),
       credential_types: step.credential ?? null,
-      credential_hosts: servicesOf(usersOf(step)).map(({ hosts }) => [...hosts]),
+      ...credentialNeeds(step.credential === undefined ? [] : usersOf(step)),
     })),
     companions: template.companions.map(({ workflow: companion }) => ({
       name: companion.name,
     })),
     samples: template.samples.map(({ name, data }) => ({ name, data })),
     flow_data: flow,
+  };
+}
+
+/** What a step's credential is for. */
+function credentialNeeds(
+  users: readonly CredentialUser[],
+): Pick<ShownTemplate['setup'][number], 'credential_hosts' | 'new_credential'> {
+  const start = newCredentialFor(users);
+  return {
+    credential_hosts: servicesOf(users.map(({ type }) => type)).map(({ hosts }) => [...hosts]),
+    new_credential:
+      start === null ? null : { ...start, hosts: [...start.hosts], fields: { ...start.fields } },
   };
 }
