@@ -1,6 +1,6 @@
 import type { AiProvider } from '@millrace/engine';
 import type { ModelError } from '@millrace/testing/model-server';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import {
   ask,
   credentialFor,
@@ -302,9 +302,15 @@ describe.each(PROVIDERS)('%s: limits', (provider) => {
   });
 
   it('the time is over before the first word', async () => {
+    // The time passes once the request has arrived, however busy the machine is.
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    onTestFinished(() => void vi.useRealTimers());
     const { result, server } = await ask(
       provider,
-      () => ({ text: 'late', pauseAfter: { events: 0, until: new Promise(() => undefined) } }),
+      () => {
+        vi.advanceTimersByTime(100);
+        return { text: 'late', pauseAfter: { events: 0, until: new Promise(() => undefined) } };
+      },
       { timeoutMs: 100 },
     );
     expect(errorOf(result)).toMatchObject({ code: 'ai_timeout', retryable: true });
