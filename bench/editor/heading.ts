@@ -1,5 +1,9 @@
 import type { BrowserContext } from 'playwright-core';
-import type { TestBrowser } from '../../packages/web/e2e/support/chromium.ts';
+import { launchChromium, type TestBrowser } from '../../packages/web/e2e/support/chromium.ts';
+import { ensureWebPage } from '../../tools/web-page.mjs';
+import type { Bench } from '../row.ts';
+import { startMillrace } from '../server-process.ts';
+import { createTenant, type Tenant } from '../tenant.ts';
 
 /** A slow mobile connection: 1.6 Mbit/s down, 750 kbit/s up, 150 ms there and back. */
 const CONNECTION = {
@@ -26,6 +30,32 @@ export interface FirstVisit {
   /** The cookie of who opens it; null: nobody who is signed in. */
   readonly session: string | null;
   readonly language?: 'en' | 'ja';
+}
+
+/** A service with an organisation, and the browser that visits it. */
+export interface Visited {
+  readonly baseUrl: string;
+  readonly tenant: Tenant;
+  readonly browser: TestBrowser;
+}
+
+/** Runs `measure` with a service and a browser of their own, which end with it. @param name of the organisation and the folder */
+export async function whileVisited<Result>(
+  bench: Bench,
+  name: string,
+  measure: (visited: Visited) => Promise<Result>,
+): Promise<Result> {
+  await ensureWebPage((text) => bench.progress(text));
+  const folder = await bench.createFolder(name);
+  const server = await startMillrace({ command: 'start', databaseUrl: bench.databaseUrl, folder });
+  const browser = await launchChromium();
+  try {
+    const tenant = await createTenant(bench.db, name);
+    return await measure({ baseUrl: server.baseUrl, tenant, browser });
+  } finally {
+    await browser.close();
+    await server.stop();
+  }
 }
 
 /** Milliseconds from the start of the navigation until the first heading is painted, with a profile of its own. */

@@ -1,11 +1,8 @@
-import { launchChromium } from '../../packages/web/e2e/support/chromium.ts';
 import { PAGE_KINDS } from '../../packages/web/e2e/support/page-kinds.ts';
-import { ensureWebPage } from '../../tools/web-page.mjs';
-import { HEADING, timeHeading } from '../editor/heading.ts';
+import { HEADING, timeHeading, whileVisited } from '../editor/heading.ts';
 import { largeFlow, signIn } from '../editor/page.ts';
 import type { Metric, Row } from '../row.ts';
-import { startMillrace } from '../server-process.ts';
-import { createTenant, createWorkflow, executeUntil } from '../tenant.ts';
+import { createWorkflow, executeUntil } from '../tenant.ts';
 
 const NODES = 20;
 const LANGUAGES = [
@@ -30,14 +27,8 @@ export const firstViewAllRow: Row = {
   metrics: VIEWS.map(
     ({ id, label }): Metric => ({ id, section: 'First view', label: `${label}: ${HEADING}`, unit: 'ms' }),
   ),
-  async measure(bench) {
-    await ensureWebPage((text) => bench.progress(text));
-    const folder = await bench.createFolder('first-view-all');
-    const server = await startMillrace({ command: 'start', databaseUrl: bench.databaseUrl, folder });
-    const browser = await launchChromium();
-    try {
-      const { baseUrl } = server;
-      const tenant = await createTenant(bench.db, 'all first views');
+  measure: (bench) =>
+    whileVisited(bench, 'first-view-all', async ({ baseUrl, tenant, browser }) => {
       const run = async (nodes: object, status: 'completed' | 'failed' | 'waiting_async') => {
         const workflowId = await createWorkflow(baseUrl, tenant, `first view, ${status}`, nodes);
         return { workflowId, executionId: await executeUntil(baseUrl, tenant, workflowId, status) };
@@ -63,11 +54,7 @@ export const firstViewAllRow: Row = {
         readings.push([id, await timeHeading(browser, visit)]);
       }
       return Object.fromEntries(readings);
-    } finally {
-      await browser.close();
-      await server.stop();
-    }
-  },
+    }),
 };
 
 /** A flow of a start and one node. */

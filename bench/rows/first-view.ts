@@ -1,10 +1,7 @@
-import { launchChromium } from '../../packages/web/e2e/support/chromium.ts';
-import { ensureWebPage } from '../../tools/web-page.mjs';
-import { HEADING, timeHeading } from '../editor/heading.ts';
+import { HEADING, timeHeading, whileVisited } from '../editor/heading.ts';
 import { largeFlow, signIn } from '../editor/page.ts';
 import type { Metric, Row } from '../row.ts';
-import { startMillrace } from '../server-process.ts';
-import { createTenant, createWorkflow, executeUntil } from '../tenant.ts';
+import { createWorkflow, executeUntil } from '../tenant.ts';
 
 const NODES = 20;
 
@@ -31,14 +28,8 @@ export const firstViewRow: Row = {
       unit: 'ms',
     }),
   ),
-  async measure(bench) {
-    await ensureWebPage((text) => bench.progress(text));
-    const folder = await bench.createFolder('first-view');
-    const server = await startMillrace({ command: 'start', databaseUrl: bench.databaseUrl, folder });
-    const browser = await launchChromium();
-    try {
-      const { baseUrl } = server;
-      const tenant = await createTenant(bench.db, 'first view');
+  measure: (bench) =>
+    whileVisited(bench, 'first-view', async ({ baseUrl, tenant, browser }) => {
       const workflowId = await createWorkflow(baseUrl, tenant, 'first view', largeFlow(NODES));
       const executionId = await executeUntil(baseUrl, tenant, workflowId, 'completed');
       const session = await signIn(bench.db, tenant.organisationId);
@@ -59,9 +50,5 @@ export const firstViewRow: Row = {
         readings.push([`first-view.${id}_heading`, await timeHeading(browser, visit)]);
       }
       return Object.fromEntries(readings);
-    } finally {
-      await browser.close();
-      await server.stop();
-    }
-  },
+    }),
 };

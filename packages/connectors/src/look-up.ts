@@ -1,19 +1,20 @@
 import {
   type Failure,
   failure,
-  isJsonArray,
   isJsonObject,
   isRawNumber,
   type JsonObject,
   type JsonValue,
+  type Meter,
   type NodeContext,
+  type Work,
 } from '@millrace/engine';
 import { message } from '@millrace/messages';
 import { NodeProblem } from '@millrace/node-kit/node-problem';
-import { scalarText } from '@millrace/node-kit/values';
 import { ask } from './ask.ts';
 import type { Lookup, TableRow } from './format.ts';
 import { MAX_LARGE_ANSWER_BYTES, type OperationCall } from './request.ts';
+import { cellsOf, cellText } from './table-cells.ts';
 import { fillIn, fillInText } from './templates.ts';
 
 /**
@@ -35,7 +36,10 @@ export async function lookUp(
   );
   if (answer.kind === 'failure') return answer;
   const read = { ...call.args, response: answer.response };
-  const found = table === undefined ? fillIn(lookup.found ?? null, read, budget) : rowIn(table, read, call);
+  const found =
+    table === undefined
+      ? fillIn(lookup.found ?? null, read, budget)
+      : await rowIn(table, read, call, (make) => context.inTurns(make));
   const args: JsonObject = { ...call.args, found };
   if (needed !== undefined && fillIn(needed, args, budget) !== true) {
     return failure(
@@ -48,9 +52,14 @@ export async function lookUp(
 }
 
 /** The row of a table that is meant, and what goes into its cells: null where a cell stays as it is. */
-function rowIn(table: TableRow, args: JsonObject, { connector, budget }: OperationCall): JsonObject {
+async function rowIn(
+  table: TableRow,
+  args: JsonObject,
+  { connector, budget }: OperationCall,
+  inTurns: NodeContext['inTurns'],
+): Promise<JsonObject> {
   const service = connector.title;
-  const header = listOf(fillIn(table.header, args, budget)).map(textOf);
+  const header = cellsOf(fillIn(table.header, args, budget)).map(cellText);
   const values = fillIn(table.values, args, budget);
   const given = isJsonObject(values) && !isRawNumber(values) ? values : {};
   if (header.every((name) => name === '')) {
@@ -62,13 +71,23 @@ function rowIn(table: TableRow, args: JsonObject, { connector, budget }: Operati
   const cells = header.map((name) => (Object.hasOwn(given, name) ? (given[name] ?? null) : null));
   if (table.match === undefined) return { row: null, cells };
   const column = fillInText(table.match, args, budget);
-  const wanted = Object.hasOwn(given, column) ? textOf(given[column] ?? null) : '';
+  const wanted = Object.hasOwn(given, column) ? cellText(given[column] ?? null) : '';
   if (wanted === '') throw new NodeProblem(message('nodes.connector_match_missing', { column }));
   const at = header.indexOf(column);
   if (at < 0) throw unknownColumns(service, [column], header);
-  const rows = listOf(fillIn(table.rows ?? '', args, budget));
-  const index = rows.findIndex((row) => textOf(listOf(row)[at] ?? null) === wanted);
+  const rows = cellsOf(fillIn(table.rows ?? '', args, budget));
+  const index = await inTurns((meter) => findRow(rows, at, wanted, meter));
   return { row: index < 0 ? null : (table.first_row ?? 1) + index, cells };
+}
+
+/** The index of the first row with a text in a column; -1 for none. */
+function* findRow(rows: readonly JsonValue[], column: number, wanted: string, meter: Meter): Work<number> {
+  for (const [index, row] of rows.entries()) {
+    if (cellText(cellsOf(row)[column] ?? null) === wanted) return index;
+    meter.spend(1);
+    if (meter.isDue) yield meter.take();
+  }
+  return -1;
 }
 
 function unknownColumns(service: string, names: readonly string[], header: readonly string[]): NodeProblem {
@@ -76,15 +95,6 @@ function unknownColumns(service: string, names: readonly string[], header: reado
   return new NodeProblem(
     message('nodes.connector_unknown_columns', { service, names: listed(names), known }),
   );
-}
-
-function listOf(value: JsonValue): readonly JsonValue[] {
-  return isJsonArray(value) ? value : [];
-}
-
-/** As it is compared: a number and its text are the same. */
-function textOf(value: JsonValue): string {
-  return value === null ? '' : (scalarText(value) ?? '');
 }
 
 /** The longest list of names in a message. */

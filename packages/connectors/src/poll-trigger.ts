@@ -18,6 +18,7 @@ import { ask } from './ask.ts';
 import type { Asked, Connector, ConnectorTrigger } from './format.ts';
 import { type Fetched, fetchItems } from './pages.ts';
 import type { Call } from './request.ts';
+import { cellsOf, cellText } from './table-cells.ts';
 import { fillIn, fillInText, type TemplateBudget } from './templates.ts';
 
 /** Of one list with pages. What is beyond them waits, or is refused: a poll has a minute. */
@@ -202,12 +203,9 @@ function rowsOf(
   { args, budget }: Beginning,
 ): readonly JsonValue[] {
   if (table === undefined) return items;
-  const header = fillIn(table.header, { ...args, response }, budget);
-  const names = isJsonArray(header)
-    ? header.map((name) => (name === null ? '' : (scalarText(name) ?? '')))
-    : [];
+  const names = cellsOf(fillIn(table.header, { ...args, response }, budget)).map(cellText);
   return items.map((row, at) => {
-    const cells = isJsonArray(row) ? row : [];
+    const cells = cellsOf(row);
     const named: { [name: string]: JsonValue } = { row_number: table.first_row + at };
     for (const [column, name] of names.entries()) if (name !== '') setOwn(named, name, cells[column] ?? '');
     return named;

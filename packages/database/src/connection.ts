@@ -88,12 +88,12 @@ const SESSION_SETTINGS: Readonly<Record<string, string>> = {
   tcp_user_timeout: '20000',
 };
 
-/** Settings unknown to this version of PostgreSQL are skipped, and a compression that it was built without. */
+/** Skips settings that are unknown to this PostgreSQL, and values that it doesn't offer. */
 const PREPARE_SESSION = `SELECT count(set_config(name, value, false)),
     current_setting('transaction_read_only') = 'on' AS is_read_only
   FROM unnest($1::text[], $2::text[]) AS setting (name, value)
-  WHERE current_setting(name, true) IS NOT NULL AND (name <> 'default_toast_compression' OR value = ANY (
-    (SELECT enumvals FROM pg_settings s WHERE s.name = 'default_toast_compression')::text[]))`;
+  JOIN pg_settings AS known USING (name)
+  WHERE known.enumvals IS NULL OR value = ANY (known.enumvals)`;
 
 /** One connection to PostgreSQL. Statements may be sent without waiting for earlier ones: they are pipelined. */
 export class Connection implements CopySession {

@@ -31,6 +31,14 @@ export interface ImportResult {
   readonly outcomes: readonly Outcome[];
 }
 
+/** All workflows that were made from a file, the main one first. */
+export function workflowsOf({
+  workflow,
+  companions,
+}: Pick<ImportResult, 'workflow' | 'companions'>): readonly ImportedWorkflow[] {
+  return workflow === null ? companions : [workflow, ...companions];
+}
+
 /** Products whose workflows can be imported. */
 export const PRODUCTS = ['n8n', 'dify', 'flowise'] as const;
 export type Product = (typeof PRODUCTS)[number];

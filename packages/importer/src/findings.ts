@@ -1,5 +1,5 @@
 import { findProblems, type Problem } from '@millrace/engine';
-import type { ImportResult } from '@millrace/importer-kit/report';
+import { type ImportResult, workflowsOf } from '@millrace/importer-kit/report';
 import { registry } from '@millrace/nodes';
 
 /** What an imported workflow still needs before it can be activated. */
@@ -9,9 +9,8 @@ export interface ImportProblem extends Problem {
 }
 
 /** The problems of every workflow that was made from a file, by the service's own check. */
-export function problemsOf({ workflow, companions }: ImportResult): readonly ImportProblem[] {
-  const all = workflow === null ? companions : [workflow, ...companions];
-  return all.flatMap(({ name, flow_data: flow }) =>
+export function problemsOf(result: ImportResult): readonly ImportProblem[] {
+  return workflowsOf(result).flatMap(({ name, flow_data: flow }) =>
     findProblems(flow, registry).map((problem) => ({ ...problem, workflow: name })),
   );
 }

@@ -10,6 +10,7 @@ import {
   type Outcome,
   type Product,
   problemsOf,
+  workflowsOf,
 } from '@millrace/importer';
 import { inEnglish } from '@millrace/messages/english';
 import { registry } from '@millrace/nodes';
@@ -126,10 +127,6 @@ async function readOne(
 /** Whether a file is read as YAML; JSON that is named so is JSON. */
 function isYaml(file: string, text: string): boolean {
   return !/\.json$/i.test(file) && !/^\s*[[{]/.test(text);
-}
-
-function workflowsOf({ workflow, companions }: ImportResult): readonly ImportedWorkflow[] {
-  return workflow === null ? companions : [workflow, ...companions];
 }
 
 function present(

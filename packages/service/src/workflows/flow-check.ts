@@ -50,12 +50,12 @@ export async function checkFlowData(
   const flow = value as Flow;
   const missing = await findMissingCredentials(tx, organisationId, flow, registry);
   const found = await finishInTurns(findProblemsWork(flow, registry));
-  const problems = [...found, ...missing];
-  return {
-    problems: problems.map((problem) => ({ ...problem, ...presentMessage(problem.message) })),
-    handles,
-    structure_errors: [],
-  };
+  return { problems: presentProblems([...found, ...missing]), handles, structure_errors: [] };
+}
+
+/** With their messages in English, and what translates them. */
+export function presentProblems(problems: readonly Problem[]): FlowCheck['problems'] {
+  return problems.map((problem) => ({ ...problem, ...presentMessage(problem.message) }));
 }
 
 /** With the connectors that a saved version runs with, or the newest. */

@@ -1,9 +1,10 @@
 import type { ResponseBody } from '@millrace/admin-api';
 import { findProblemsWork, type JsonValue, type NodeRegistry } from '@millrace/engine';
 import { validationError } from '@millrace/errors/errors';
-import type { ImportResult, Outcome } from '@millrace/importer';
+import type { ImportedWorkflow, ImportResult, Outcome } from '@millrace/importer';
 import { presentMessage } from '@millrace/messages/english';
 import { finishInTurns } from '@millrace/runtime/turns';
+import { presentProblems } from '@millrace/service/workflows/flow-check';
 import type { FastifyInstance } from 'fastify';
 import type { AppDeps } from '../../app-deps.ts';
 import { adminRoute } from '../http/route.ts';
@@ -19,9 +20,9 @@ export function importRoutes(app: FastifyInstance, deps: AppDeps): void {
     const product = from === 'auto' ? {} : { product: from };
     const options = { limits: { nodes, depth }, name, isPart: true, ...product };
     // With its JavaScript parser, it would be a third of the memory of the service's code, and few need it.
-    const { importWork } = await import('@millrace/importer');
+    const { importWork, workflowsOf } = await import('@millrace/importer');
     const read = await finishInTurns(importWork(body.content as JsonValue, options));
-    if ('result' in read) return await present(read.result, deps.registry);
+    if ('result' in read) return await present(read.result, workflowsOf(read.result), deps.registry);
     const { code, message: why } = read.fault;
     throw validationError([{ pointer: '/content', code, message: why }]);
   });
@@ -29,17 +30,14 @@ export function importRoutes(app: FastifyInstance, deps: AppDeps): void {
 
 /** With what each workflow still needs before it can be activated, as its own check will say. */
 async function present(
-  { product, workflow, companions, outcomes }: ImportResult,
+  { product, outcomes }: ImportResult,
+  made: readonly ImportedWorkflow[],
   registry: NodeRegistry,
 ): Promise<Imported> {
   const workflows: Imported['workflows'] = [];
-  for (const { name, flow_data: flow } of workflow === null ? companions : [workflow, ...companions]) {
+  for (const { name, flow_data: flow } of made) {
     const problems = await finishInTurns(findProblemsWork(flow, registry));
-    workflows.push({
-      name,
-      flow_data: flow,
-      problems: problems.map((problem) => ({ ...problem, ...presentMessage(problem.message) })),
-    });
+    workflows.push({ name, flow_data: flow, problems: presentProblems(problems) });
   }
   return {
     product,
