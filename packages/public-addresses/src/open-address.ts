@@ -1,6 +1,7 @@
-import type { CompileResult } from '@millrace/engine';
+import type { CompileResult, JsonObject, JsonValue } from '@millrace/engine';
+import { startOrigin } from '@millrace/http/origin';
 import type { PlanCache } from '@millrace/runtime/plans';
-import type { StartableWorkflow } from '@millrace/runtime/start-row';
+import { recordsOfStart, type StartableWorkflow, type StartOrder } from '@millrace/runtime/start-row';
 import type { Starter } from '@millrace/service/executions/accept';
 import type { StartLookup } from '@millrace/service/executions/store';
 import type { FastifyRequest } from 'fastify';
@@ -28,4 +29,38 @@ export async function openAddress(
     return null;
   }
   return { found, workflow, compiled: await plans.get(workflow.id, workflow.version) };
+}
+
+/** What a call starts. */
+interface Call {
+  readonly triggerType: string;
+  /** Of its trigger. */
+  readonly nodeId: string;
+  readonly input: JsonValue;
+  /** Ids of those that were sent with it. */
+  readonly files: readonly string[];
+  /** What the trigger keeps of the request besides its input; absent or null for nothing. */
+  readonly kept?: JsonObject | null;
+}
+
+/** The start that a call of an address asks for. */
+export function orderOf(
+  { found: { executionId, now: acceptedAt }, workflow, compiled }: OpenAddress,
+  request: FastifyRequest,
+  { triggerType, nodeId, input, files, kept = null }: Call,
+): StartOrder {
+  const more = kept === null ? {} : { request: kept };
+  return {
+    executionId,
+    acceptedAt,
+    workflow,
+    version: workflow.version,
+    triggerType,
+    input,
+    compiled,
+    ...(compiled.kind === 'invalid' ? {} : more),
+    records: recordsOfStart(compiled, nodeId, { data: input, ...more }, acceptedAt),
+    origin: startOrigin(request),
+    ...(files.length === 0 ? {} : { files }),
+  };
 }
