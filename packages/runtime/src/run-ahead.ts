@@ -9,7 +9,7 @@ import {
 import { type AheadPart, createAheadTime } from './ahead-time.ts';
 import { type AheadBudget, noteEnd, Run, type RunDeps } from './run.ts';
 import type { RunAheadSettings } from './settings.ts';
-import type { StartRow } from './statements.ts';
+import type { StartRow } from './start-statements.ts';
 import { toTarget } from './store-rows.ts';
 
 /**
