@@ -1,5 +1,5 @@
 import type { Queryable } from '@millrace/database/database';
-import { type Columns, rowSet } from '@millrace/database/row-set';
+import { type Columns, type RowSet, rowSet } from '@millrace/database/row-set';
 import type { CellRate, OnLimit, StartDebounce } from '@millrace/engine';
 import { ORGANISATION_PAUSED } from './paused.ts';
 
@@ -120,7 +120,8 @@ export const EXECUTION_COLUMNS: Columns<StartRow> = {
   traceparent: ['text', (row) => row.traceparent],
 };
 const COPIED = rowSet(EXECUTION_COLUMNS);
-const STARTS = rowSet<StartRow>({
+/** Columns of a start, with those of its idempotency record apart. */
+const START_COLUMNS: Columns<StartRow> = {
   ...EXECUTION_COLUMNS,
   input: ['text', (row) => row.inputJson],
   created_at: ['timestamptz', (row) => row.createdAt],
@@ -130,6 +131,8 @@ const STARTS = rowSet<StartRow>({
   error: ['text', (row) => row.ahead?.errorJson],
   consumed_ai_tokens: ['bigint', (row) => row.ahead?.consumedAiTokens],
   stored_bytes: ['bigint', (row) => row.ahead?.storedBytes],
+};
+const RECORD_COLUMNS: Columns<StartRow> = {
   key_family_id: ['uuid', (row) => row.response?.idempotencyKey.familyId],
   route: ['text', (row) => row.response?.idempotencyKey.route],
   idempotency_key: ['text', (row) => row.response?.idempotencyKey.key],
@@ -137,7 +140,36 @@ const STARTS = rowSet<StartRow>({
   response_status: ['integer', (row) => row.response?.status],
   response_location: ['text', (row) => row.response?.location],
   response_body: ['text', (row) => row.response?.body],
-});
+};
+
+/** Columns that are empty for starts that {@link isPlain}, as SQL values. */
+const RARE_COLUMNS: { readonly [column: string]: string } = {
+  timeout_ms: 'NULL::bigint',
+  rerun_of: 'NULL::bigint',
+  max_concurrency: 'NULL::integer',
+  concurrency_key: `''::bytea`,
+  concurrency_limit: 'NULL::integer',
+  on_limit: 'NULL::text',
+  held_until: 'NULL::timestamptz',
+  search_keys: 'NULL::json',
+  given_files: 'NULL::json',
+  error_workflow_id: 'NULL::bigint',
+  error: 'NULL::text',
+};
+
+function isPlain(row: StartRow): boolean {
+  // A limit by key comes with one of the workflow.
+  return (
+    row.timeoutMs === null &&
+    row.rerunOf === null &&
+    row.maxConcurrency === null &&
+    row.heldUntil === null &&
+    row.searchKeysJson === null &&
+    row.givenFilesJson === null &&
+    row.errorWorkflowId === null &&
+    (row.ahead === null || row.ahead.errorJson === null)
+  );
+}
 
 /** `claim` is 0 while the execution is queued, `worker_id` null also if it has ended. */
 export interface StartedRow {
@@ -146,17 +178,8 @@ export interface StartedRow {
   readonly claim: number;
 }
 
-/**
- * Inserts executions with their idempotency records; all or none of those it inserts. Omits from the result those whose
- * idempotency key was used in the last 24 hours, and those of paused organisations. Grants leases only while the worker's own lease is valid; an execution that
- * has ended already needs none.
- * @throws unique_violation from the database if an id already exists
- */
-export async function insertExecutions(db: Queryable, rows: readonly StartRow[]): Promise<StartedRow[]> {
-  return db.query<StartedRow>(
-    `WITH request AS MATERIALIZED (
-       SELECT * FROM ${STARTS.sql} AS r (${STARTS.list()}) WHERE NOT ${ORGANISATION_PAUSED}
-     ), recorded AS (
+/** Stores the responses to the requests of a batch, except those whose key was used in the last 24 hours. */
+const RECORDED = `recorded AS (
        INSERT INTO idempotency_records AS i (organisation_id, key_family_id, route, idempotency_key, fingerprint, status,
          location, body)
        SELECT organisation_id, key_family_id, route, idempotency_key, fingerprint, response_status, response_location,
@@ -168,7 +191,26 @@ export async function insertExecutions(db: Queryable, rows: readonly StartRow[])
            body = EXCLUDED.body, created_at = EXCLUDED.created_at
          WHERE i.created_at <= now() - interval '24 hours'
        RETURNING key_family_id, route, idempotency_key
-     ), stored AS (
+     ), `;
+const IF_RECORDED = `LEFT JOIN recorded USING (key_family_id, route, idempotency_key)
+       WHERE r.idempotency_key IS NULL OR recorded.idempotency_key IS NOT NULL`;
+
+interface Insertion {
+  readonly name: string;
+  readonly text: string;
+  readonly starts: RowSet<StartRow>;
+}
+
+/** A statement for starts that may have idempotency records, or not, and may all be plain. */
+function insertionOf(name: string, isKeyed: boolean, arePlain: boolean): Insertion {
+  const sent = Object.entries(START_COLUMNS).filter(
+    ([column]) => !arePlain || RARE_COLUMNS[column] === undefined,
+  );
+  const starts = rowSet<StartRow>({ ...Object.fromEntries(sent), ...(isKeyed ? RECORD_COLUMNS : {}) });
+  const empty = Object.entries(RARE_COLUMNS).map(([column, value]) => `, ${value} AS ${column}`);
+  const text = `WITH request AS MATERIALIZED (
+       SELECT *${arePlain ? empty.join('') : ''} FROM ${starts.sql} AS r (${starts.list()}) WHERE NOT ${ORGANISATION_PAUSED}
+     ), ${isKeyed ? RECORDED : ''}stored AS (
        INSERT INTO executions (${COPIED.list()}, status, input, created_at, started_at, completed_at, worker_id, claim,
          error, consumed_ai_tokens, stored_bytes, checkpoint_seq, kept_bytes,
          first_records, first_records_at)
@@ -190,8 +232,7 @@ export async function insertExecutions(db: Queryable, rows: readonly StartRow[])
            CASE WHEN r.ahead <> 'running' THEN r.ahead WHEN w.id IS NULL THEN 'queued' ELSE 'running' END AS status,
            r.ahead IS DISTINCT FROM 'running' OR w.id IS NOT NULL AS counts
        ) t
-       LEFT JOIN recorded USING (key_family_id, route, idempotency_key)
-       WHERE r.idempotency_key IS NULL OR recorded.idempotency_key IS NOT NULL
+       ${isKeyed ? IF_RECORDED : ''}
        RETURNING id, organisation_id, claim, worker_id, held_until, on_limit, kept_bytes
      ), kept AS (
        INSERT INTO storage_changes (organisation_id, bytes)
@@ -200,8 +241,28 @@ export async function insertExecutions(db: Queryable, rows: readonly StartRow[])
      SELECT id, worker_id, claim,
        CASE WHEN claim = 0 AND held_until IS NULL
          THEN pg_notify('millrace_queue', CASE WHEN on_limit IS NULL THEN '' ELSE 'undecided' END) END
-     FROM stored`,
-    STARTS.values(rows),
-    'insert_executions',
-  );
+     FROM stored`;
+  return { name, text, starts };
+}
+
+/**
+ * PostgreSQL prepares for every array and every part of a statement each time it is sent, which takes longer than the rows of a small batch. Starts that have
+ * no need of the rare columns, and of idempotency records, go without them (docs/adr/0115-starts-send-what-they-have.md).
+ */
+const PLAIN = insertionOf('insert_executions', false, true);
+const PLAIN_KEYED = insertionOf('insert_executions_keyed', true, true);
+const FULL = insertionOf('insert_executions_full', false, false);
+const FULL_KEYED = insertionOf('insert_executions_full_keyed', true, false);
+
+/**
+ * Inserts executions with their idempotency records; all or none of those it inserts. Omits from the result those whose
+ * idempotency key was used in the last 24 hours, and those of paused organisations. Grants leases only while the worker's own lease is valid; an execution that
+ * has ended already needs none.
+ * @throws unique_violation from the database if an id already exists
+ */
+export async function insertExecutions(db: Queryable, rows: readonly StartRow[]): Promise<StartedRow[]> {
+  const isKeyed = rows.some(({ response }) => response !== null);
+  const [plain, full] = isKeyed ? [PLAIN_KEYED, FULL_KEYED] : [PLAIN, FULL];
+  const { name, text, starts } = rows.every(isPlain) ? plain : full;
+  return db.query<StartedRow>(text, starts.values(rows), name);
 }
