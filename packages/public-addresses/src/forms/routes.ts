@@ -23,6 +23,7 @@ import { capture } from '../webhooks/capture.ts';
 import { startEvent } from '../webhooks/deliver.ts';
 import { createForms } from './form-of.ts';
 import { formPage, newToken, type ShownForm } from './form-page.ts';
+import { readInput } from './read-input.ts';
 import { readSubmission } from './submission.ts';
 import { createSubmittedFiles, type SubmittedFiles } from './submitted-files.ts';
 
@@ -130,6 +131,8 @@ function addForms(app: FastifyInstance, deps: AddressDeps, starter: Starter): vo
     if (meant.kind === 'faulty') return { ...shown, status: 422, faults: meant.faults };
     // It learns nothing from what it gets.
     if (meant.kind === 'by_program') return { kind: 'ignored' };
+    const read = await readInput(form, meant.values);
+    if (read.kind === 'refused') return { ...shown, status: 422, faults: read.faults, problem: read.problem };
     const seconds = countSubmission();
     if (seconds !== null) {
       const headers = { 'retry-after': String(seconds) };
@@ -143,7 +146,7 @@ function addForms(app: FastifyInstance, deps: AddressDeps, starter: Starter): vo
       const latest = arriving === null ? form : await find(request);
       if (latest === null || latest === 'unfinished') throw notFound('webhook');
       const { token } = sent;
-      const submitted = { token, values: meant.values, files: kept.values.map(({ $file }) => $file) };
+      const submitted = { token, input: read.input, files: kept.values.map(({ $file }) => $file) };
       const isFirst = await start({ ...form, found: latest.found }, request, submitted);
       return { kind: isFirst ? 'started' : 'ignored' };
     } catch (error) {
@@ -164,12 +167,11 @@ function addForms(app: FastifyInstance, deps: AddressDeps, starter: Starter): vo
   async function start(
     { found, workflow, compiled, nodeId }: OpenForm,
     request: FastifyRequest,
-    submitted: { readonly token: string; readonly values: JsonObject; readonly files: readonly string[] },
+    submitted: { readonly token: string; readonly input: JsonObject; readonly files: readonly string[] },
   ): Promise<boolean> {
     if (found.isPaused) throw organisationPaused();
-    const { token, values, files } = submitted;
+    const { token, input, files } = submitted;
     const { executionId, now: acceptedAt } = found;
-    const input = { ...values };
     const order: StartOrder = {
       executionId,
       acceptedAt,
@@ -223,14 +225,15 @@ type Outcome =
 type Showing = Partial<ShownForm> & Pick<ShownForm, 'entered'>;
 
 /** What is filled in beforehand: by the author, or by whoever made the link. */
-function presetsOf({ fields }: FormOptions, request: FastifyRequest): Entered {
+function presetsOf({ fields, ofSchema }: FormOptions, request: FastifyRequest): Entered {
   const query = new URLSearchParams(request.url.split('?', 2)[1] ?? '');
   const entered = new Map<string, readonly string[]>();
   for (const { name, type, value } of fields) {
     if (type === 'page' || type === 'file') continue;
     const linked = query.getAll(name).filter((text) => text.length <= MAX_TEXT);
+    const preset = ofSchema?.members.get(name)?.preset ?? (value === '' ? [] : [value]);
     if (linked.length > 0) entered.set(name, linked);
-    else if (value !== '') entered.set(name, [value]);
+    else if (preset.length > 0) entered.set(name, preset);
   }
   return entered;
 }
