@@ -2,8 +2,7 @@ import { type JsonObject, pointerTokens } from '@millrace/engine';
 import { type Message, message } from '@millrace/messages';
 import { faultsOfInput } from '@millrace/service/executions/startable';
 import { type FieldFault, inputOfValues } from '@millrace/triggers';
-import type { OpenAddress } from '../pages/open-address.ts';
-import type { WorkflowForm } from './form-of.ts';
+import type { OpenForm } from './open-form.ts';
 
 type ReadInput =
   | { readonly kind: 'input'; readonly input: JsonObject }
@@ -16,14 +15,9 @@ type ReadInput =
 
 /** The input that the values of a form are. Where the workflow's input schema made the fields, it also checks what was entered, as it does for the API. */
 export async function readInput(
-  {
-    workflow,
-    compiled,
-    options,
-  }: Pick<OpenAddress, 'workflow' | 'compiled'> & { readonly options: NonNullable<WorkflowForm['options']> },
+  { workflow, compiled, options: { ofSchema } }: OpenForm,
   values: JsonObject,
 ): Promise<ReadInput> {
-  const { ofSchema } = options;
   if (ofSchema === null) return { kind: 'input', input: { ...values } };
   const input = inputOfValues(ofSchema, values);
   const found = await faultsOfInput(compiled, input, workflow.organisationId, '');
