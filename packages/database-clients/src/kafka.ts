@@ -1,3 +1,4 @@
+import { cutOnAbort } from '@millrace/egress/cut-on-abort';
 import type { Egress } from '@millrace/egress/egress';
 import { type KafkaOrder, type KafkaService, ServiceError } from '@millrace/engine';
 import type { BrokerOptions } from '@millrace/kafka/broker';
@@ -38,20 +39,19 @@ async function send(
       ? tooSlow(timeoutMs)
       : connectError(error, 'kafka_connection_failed');
   });
-  const stop = (): void => cluster.close();
-  until.addEventListener('abort', stop, { once: true });
+  const records = messages.map(({ key, value, headers, partition }) => ({
+    key: key === null ? null : Buffer.from(key),
+    value: value === null ? null : Buffer.from(value),
+    headers: Object.entries(headers).map(([name, text]) => [name, Buffer.from(text)] as const),
+    partition,
+  }));
   try {
-    const records = messages.map(({ key, value, headers, partition }) => ({
-      key: key === null ? null : Buffer.from(key),
-      value: value === null ? null : Buffer.from(value),
-      headers: Object.entries(headers).map(([name, text]) => [name, Buffer.from(text)] as const),
-      partition,
-    }));
-    return await sendMessages(cluster, topic, records, {
-      timeoutMs,
-      nowMs: Date.now(),
-      choice: Math.random(),
-    });
+    const chance = { nowMs: Date.now(), choice: Math.random() };
+    return await cutOnAbort(
+      until,
+      () => cluster.close(),
+      () => sendMessages(cluster, topic, records, { timeoutMs, ...chance }),
+    );
   } catch (error) {
     // What was sent may have arrived: that is said as it is.
     const isUnknown = error instanceof ServiceError && error.code === 'kafka_outcome_unknown';
@@ -59,7 +59,6 @@ async function send(
       ? tooSlow(timeoutMs)
       : connectError(error, 'kafka_connection_failed');
   } finally {
-    until.removeEventListener('abort', stop);
     cluster.close();
   }
 }

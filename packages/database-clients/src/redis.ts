@@ -1,4 +1,4 @@
-import type { GuardedSockets } from '@millrace/egress/guarded-socket';
+import { type GuardedSockets, serverOf } from '@millrace/egress/guarded-socket';
 import {
   type CredentialOf,
   isJsonArray,
@@ -41,15 +41,13 @@ async function run(
   order: RedisOrder,
   signal: AbortSignal,
 ): Promise<readonly JsonValue[]> {
-  const { host, port, tls } = credential;
-  const target = { host, port, ...(tls === 'off' ? {} : { tls: { isVerified: tls === 'verify' } }) };
   const limit = AbortSignal.timeout(order.timeoutMs);
   const until = AbortSignal.any([signal, limit]);
   let isSent = false;
   let connection: RedisConnection | undefined;
   const stop = (): void => connection?.end(new Error('stopped'));
   try {
-    const socket = await sockets.connect(target, until).catch((error: unknown) => {
+    const socket = await sockets.connect(serverOf(credential), until).catch((error: unknown) => {
       throw signal.aborted || !limit.aborted ? notConnected(error, credential) : error;
     });
     connection = new RedisConnection(socket, ORDER_LIMITS);

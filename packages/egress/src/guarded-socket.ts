@@ -28,6 +28,15 @@ interface TlsTarget {
   readonly authority?: string;
 }
 
+/** The server of a credential, encrypted as the credential says. */
+export function serverOf({
+  host,
+  port,
+  tls,
+}: Pick<SocketTarget, 'host' | 'port'> & { readonly tls: 'off' | 'require' | 'verify' }): SocketTarget {
+  return { host, port, ...(tls === 'off' ? {} : { tls: { isVerified: tls === 'verify' } }) };
+}
+
 /** Connections for protocols other than HTTP, under the same rules as the guarded HTTP client. */
 export interface GuardedSockets {
   /**

@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net';
+import { cutOnAbort } from '@millrace/egress/cut-on-abort';
 import type { GuardedFetch } from '@millrace/egress/guarded-fetch';
 import type { GuardedSockets, SocketTarget } from '@millrace/egress/guarded-socket';
 import { normalisePem } from '@millrace/egress/pem';
@@ -111,19 +112,17 @@ export class BrokerConnection {
       throw isPassing ? connectionFailed(where, error) : error;
     });
     const connection = new BrokerConnection(socket, where);
-    const onAbort = (): void => connection.close();
-    signal.addEventListener('abort', onAbort, { once: true });
+    const close = (): void => connection.close();
     try {
-      if (signal.aborted) throw new Error('the connection is no longer wanted');
-      const { versions } = await connection.call(apiVersions());
-      connection.#versions = versions;
-      await connection.#signIn(credential, tokens);
+      await cutOnAbort(signal, close, async () => {
+        const { versions } = await connection.call(apiVersions());
+        connection.#versions = versions;
+        await connection.#signIn(credential, tokens);
+      });
       return connection;
     } catch (error) {
-      connection.close();
+      close();
       throw error;
-    } finally {
-      signal.removeEventListener('abort', onAbort);
     }
   }
 

@@ -2,6 +2,7 @@ import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Queryable } from '@millrace/database/database';
 import { DatabaseUnavailableError } from '@millrace/database/errors';
+import { cutOnAbort } from '@millrace/egress/cut-on-abort';
 import type { Egress } from '@millrace/egress/egress';
 import type { GuardedSockets } from '@millrace/egress/guarded-socket';
 import {
@@ -326,26 +327,20 @@ class Session {
     const limit = limitMs === undefined ? [] : [AbortSignal.timeout(limitMs)];
     const until = AbortSignal.any([this.#signal, ...limit]);
     const { promise, reject } = Promise.withResolvers<never>();
-    const onAbort = (): void => {
-      if (this.#signal.aborted) reject(new Error('the session ends'));
-      else
-        reject(
-          new ServiceError('timeout', message('run.listen_timeout', { seconds: (limitMs ?? 0) / 1_000 }), {
-            retryable: true,
-          }),
-        );
-    };
-    until.addEventListener('abort', onAbort, { once: true });
-    if (until.aborted) onAbort();
-    // Whichever loses must not end the process.
-    promise.catch(() => undefined);
+    // Losing must not end the process.
     work.catch(() => undefined);
-    try {
-      return await Promise.race([work, promise]);
-    } finally {
-      until.removeEventListener('abort', onAbort);
-    }
+    return await cutOnAbort(
+      until,
+      () => reject(this.#signal.aborted ? new Error('the session ends') : tooSlow(limitMs ?? 0)),
+      () => Promise.race([work, promise]),
+    );
   }
+}
+
+function tooSlow(ms: number): ServiceError {
+  return new ServiceError('timeout', message('run.listen_timeout', { seconds: ms / 1_000 }), {
+    retryable: true,
+  });
 }
 
 /** A start was refused for now. */

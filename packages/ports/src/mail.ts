@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net';
+import { cutOnAbort } from '@millrace/egress/cut-on-abort';
 import type { GuardedSockets } from '@millrace/egress/guarded-socket';
 import type { CredentialOf, MailMessage, MailServer, MailService } from '@millrace/engine';
 import type { Caller } from '@millrace/runtime/node-services';
@@ -49,15 +50,13 @@ export async function signInToMailServer(
   credential: CredentialOf<'smtp'>,
   signal: AbortSignal,
 ): Promise<void> {
-  await withServer(sockets, credential, { silenceMs: SILENCE_MS, signal }, async ({ transport, socket }) => {
-    const giveUp = (): void => void socket.destroy();
-    signal.addEventListener('abort', giveUp, { once: true });
-    try {
-      await transport.verify();
-    } finally {
-      signal.removeEventListener('abort', giveUp);
-    }
-  });
+  await withServer(sockets, credential, { silenceMs: SILENCE_MS, signal }, ({ transport, socket }) =>
+    cutOnAbort(
+      signal,
+      () => socket.destroy(),
+      () => transport.verify(),
+    ),
+  );
 }
 
 /** Opens a connection to the credential's server for some work, then closes it. */

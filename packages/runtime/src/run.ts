@@ -1,167 +1,30 @@
-import { DatabaseUnavailableError } from '@millrace/database/errors';
 import {
   type AttemptResult,
   type ClaimedExecution,
   type Effect,
-  type ExecutionError,
-  type ExecutionLimits,
   type ExecutionState,
-  type ExecutionStore,
   originalId,
-  outcomeOfProblem,
   type Plan,
   resumeWork,
   type Step,
   type StepEvent,
-  type StopReason,
   stepWork,
   type Work,
 } from '@millrace/engine';
-import { message } from '@millrace/messages';
-import type { Logger } from 'pino';
-import { WriteTimeoutError } from './confirmed-writes.ts';
-import type { DataHolding } from './data-budget.ts';
 import { driveUnlimited } from './drive.ts';
 import { EventQueue } from './event-queue.ts';
 import { type Holder, hold } from './main-thread.ts';
-import type { Meters } from './meters/meters.ts';
-import { NodeRun, type NodeRunControl, type NodeRunDeps } from './node-run.ts';
-import type { PlanCache } from './plans.ts';
+import { NodeRun, type NodeRunControl } from './node-run.ts';
+import { noteEnd } from './note-end.ts';
+import type { AheadBudget, RunControl, RunDeps } from './run-deps.ts';
 import { SignalReader } from './signal-reader.ts';
 import { isStoreEffect, type StoreEffect, storeEffect } from './store-effects.ts';
-import { type LogIds, logIdsOf, RunTrace, traced } from './tracing/run-trace.ts';
-import type { OpenSpan, Tracer } from './tracing/tracer.ts';
+import { type LogIds, logIdsOf, RunTrace } from './tracing/run-trace.ts';
+import type { OpenSpan } from './tracing/tracer.ts';
 import { yieldTurn } from './turns.ts';
-
-/** What a run needs from its process. */
-export interface RunDeps extends NodeRunDeps {
-  readonly store: ExecutionStore;
-  readonly plans: PlanCache;
-  readonly limits: ExecutionLimits;
-  readonly meters: Meters;
-  /** Absent or null if no spans are recorded. */
-  readonly tracer?: Tracer | null;
-  readonly log: Logger;
-  /** Random number in [0, 1), for the jitter of retries. */
-  readonly random: () => number;
-}
-
-/** The worker's control over one run. */
-export interface RunControl {
-  /** Null while the run may continue. */
-  stopReason(): StopReason | null;
-  /** Calls back when it must stop. */
-  onStop(callback: () => void): void;
-  /** Calls back when the execution may have been sent signals that the run hasn't seen. */
-  onSignal(callback: () => void): void;
-  /** The run has seen all signals up to this one. */
-  sawSignal(seq: number): void;
-  /** Whether the execution is certainly still leased to this worker; otherwise no side effect starts. */
-  isLeaseValid(): boolean;
-  /** What the execution holds in memory. */
-  readonly data: DataHolding;
-  /** Whether it only waits for hosts, which needs no slot. */
-  setIdle(isIdle: boolean): void;
-}
 
 /** Longest single timer; a later time is waited for in steps. */
 const MAX_TIMER_MS = 3_600_000;
-const PLAN_RETRY_MS = 250;
-
-/**
- * Runs one claimed execution until it has ended, is parked or handed back, or is no longer this worker's. Never throws: if
- * the store refuses a write, the execution already belongs to another worker.
- * @param ahead what was run before the execution was stored; absent for nothing
- */
-export async function runExecution(
-  claimed: ClaimedExecution,
-  deps: RunDeps,
-  control: RunControl,
-  ahead?: Run,
-): Promise<void> {
-  const { executionId } = claimed.lease;
-  try {
-    if (ahead !== undefined) {
-      await ahead.drive(control);
-      return;
-    }
-    const compiled = await loadPlan(claimed, deps, control);
-    if (compiled === null) return;
-    if (compiled.kind === 'plan') {
-      await new Run(claimed, compiled.plan, deps).drive(control);
-    } else {
-      await endAsFailed(claimed, deps, outcomeOfProblem(compiled.problem).error);
-    }
-  } catch (error) {
-    if (error instanceof DatabaseUnavailableError) {
-      deps.log.warn(
-        { execution_id: executionId, err: error },
-        'could not store execution; it resumes when the database is back',
-      );
-      return;
-    }
-    deps.log.error({ execution_id: executionId, err: error }, 'could not run or store execution');
-    await endAsFailed(claimed, deps, explain(error)).catch((cause: unknown) => {
-      deps.log.error({ execution_id: executionId, err: cause }, 'could not end execution');
-    });
-  }
-}
-
-/** Why an execution that could not be run or stored has failed. */
-function explain(error: unknown): ExecutionError {
-  if (error instanceof WriteTimeoutError) {
-    const said = message('run.storage_timeout', { bytes: error.bytes });
-    return { code: 'storage_timeout', message: said, nodeId: null };
-  }
-  return { code: 'internal_error', message: message('run.internal_error'), nodeId: null };
-}
-
-async function loadPlan(claimed: ClaimedExecution, deps: RunDeps, control: RunControl) {
-  for (;;) {
-    try {
-      return await deps.plans.get(claimed.workflowId, claimed.workflowVersion);
-    } catch (error) {
-      if (!(error instanceof DatabaseUnavailableError)) throw error;
-      const stopReason = control.stopReason();
-      if (stopReason === 'shutdown') await deps.store.handBack(claimed.lease, []);
-      if (stopReason !== null || !control.isLeaseValid()) return null;
-      await new Promise((resolve) => setTimeout(resolve, PLAN_RETRY_MS));
-    }
-  }
-}
-
-async function endAsFailed(claimed: ClaimedExecution, deps: RunDeps, error: ExecutionError): Promise<void> {
-  await deps.store.finish(claimed.lease, [], { status: 'failed', error });
-  noteEnd(deps, claimed, error);
-}
-
-/** Logs and counts an end that was stored. @param error null if it completed */
-export function noteEnd(
-  { log, meters, clock, tracer = null }: Pick<RunDeps, 'log' | 'meters' | 'clock' | 'tracer'>,
-  claimed: ClaimedExecution,
-  error: Pick<ExecutionError, 'code' | 'nodeId'> | null,
-): void {
-  const seconds = (clock.now() - claimed.startedAtMs) / 1000;
-  meters.executionEnded(claimed, error?.code ?? null, seconds);
-  meters.runs.ended(claimed, error !== null, seconds);
-  const ids = logIdsOf(tracer, claimed);
-  tracer?.endExecution(
-    traced(claimed),
-    error === null ? 'completed' : 'failed',
-    error?.code ?? null,
-    clock.now(),
-  );
-  if (error === null) log.debug(ids, 'execution completed');
-  else log.info({ ...ids, node_id: error.nodeId, code: error.code }, 'execution failed');
-}
-
-/** How far an execution may be run before it is stored. */
-export interface AheadBudget {
-  /** Asked before every node. */
-  takeNode(): boolean;
-  /** Called with every node's result. */
-  sawResult(result: AttemptResult): void;
-}
 
 /** Drives the engine's reducer: performs its effects and reports the events. */
 export class Run {

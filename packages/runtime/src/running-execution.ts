@@ -2,7 +2,7 @@ import type { ClaimedExecution, StopReason } from '@millrace/engine';
 import type { DataHolding } from './data-budget.ts';
 import type { ExecutionSlot } from './execution-slot.ts';
 import type { LeaseWatch } from './lease-watch.ts';
-import type { RunControl } from './run.ts';
+import type { RunControl } from './run-deps.ts';
 
 /** An execution running on this worker. */
 export class RunningExecution implements RunControl {

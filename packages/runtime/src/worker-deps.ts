@@ -6,7 +6,7 @@ import { Meters } from './meters/meters.ts';
 import type { Services } from './node-services.ts';
 import type { ExecutionNotifier } from './notifier.ts';
 import type { PlanCache } from './plans.ts';
-import type { RunDeps } from './run.ts';
+import type { RunDeps } from './run-deps.ts';
 import type { NodeLimits, WorkerSettings } from './settings.ts';
 import type { Tracer } from './tracing/tracer.ts';
 

@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import { claimPause } from './claim-pause.ts';
 import { DatabaseClock } from './clock.ts';
 import { DataBudget } from './data-budget.ts';
+import { endsWithin } from './ends-within.ts';
 import { createErrorWorkflows } from './error-workflows.ts';
 import { ExecutionSlot } from './execution-slot.ts';
 import type { Executor } from './executor.ts';
@@ -12,8 +13,9 @@ import { onStall } from './main-thread.ts';
 import { Meters } from './meters/meters.ts';
 import type { PeriodicTask } from './periodic-task.ts';
 import { PgExecutionStore } from './pg-store.ts';
-import { type RunDeps, runExecution } from './run.ts';
 import { type AheadRun, runAhead } from './run-ahead.ts';
+import type { RunDeps } from './run-deps.ts';
+import { runExecution } from './run-execution.ts';
 import { RunningExecution } from './running-execution.ts';
 import type { WorkerSettings } from './settings.ts';
 import { Slots } from './slots.ts';
@@ -398,13 +400,7 @@ class PgWorker implements Worker {
   }
 
   async #allEnded(timeoutMs: number): Promise<void> {
-    let timer: NodeJS.Timeout | undefined;
-    const timeout = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, timeoutMs);
-    });
-    const ended = Promise.all([...this.#running.values()].map((execution) => execution.ended));
-    await Promise.race([ended, timeout]);
-    clearTimeout(timer);
+    await endsWithin(Promise.all([...this.#running.values()].map(({ ended }) => ended)), timeoutMs);
   }
 }
 

@@ -11,10 +11,9 @@ import type { WorkerSettings } from '@millrace/runtime/settings';
 import type { SamplerName } from '@millrace/runtime/tracing/tracer';
 import type { SecretKeySettings } from '@millrace/secrets/settings';
 import type { AuditSettings } from '@millrace/service/settings';
-import { nearestName } from './nearest-name.ts';
 import type { OtlpProtocol } from './tracing-variables.ts';
-import type { Variable } from './variable.ts';
-import { type DatabasePooling, type LogLevel, VARIABLES } from './variables.ts';
+import { describeVariables, VariableReader } from './variable-reader.ts';
+import type { DatabasePooling, LogLevel } from './variables.ts';
 
 /** All configuration from outside. Created by {@link loadConfig} only. */
 export interface Config extends ApiSettings, SecretKeySettings {
@@ -83,9 +82,8 @@ export class ConfigError extends Error {
 }
 
 const HOUR_MS = 3_600_000;
-
-type Name = keyof typeof VARIABLES;
-type ValueOf<N extends Name> = (typeof VARIABLES)[N] extends Variable<infer T> ? T : never;
+/** The commands printed at a start read the caller's API key from it, so it is set in many environments. */
+const CALLERS_KEY = 'MILLRACE_KEY';
 
 /**
  * Reads the configuration. Empty variables count as not set.
@@ -93,225 +91,243 @@ type ValueOf<N extends Name> = (typeof VARIABLES)[N] extends Variable<infer T> ?
  * @throws ConfigError listing every problem, including unknown MILLRACE_ names
  */
 export function loadConfig(env: NodeJS.ProcessEnv = process.env): Config {
-  const problems = unknownNames(env);
-  /** Null: not set and without a default. */
-  function read<N extends Name>(name: N): ValueOf<N> | null {
-    const variable: Variable<unknown> = VARIABLES[name];
-    const given = env[name]?.trim() ?? '';
-    const fallback = variable.fallback === '' ? null : variable.parse(variable.fallback);
-    if (given === '') return fallback as ValueOf<N> | null;
-    const value = variable.parse(given);
-    if (value === undefined) problems.push(describeProblem(name, given, variable));
-    return (value ?? fallback) as ValueOf<N> | null;
-  }
-  /** For variables that have a default. */
-  function need<N extends Name>(name: N): ValueOf<N> {
-    const value = read(name);
-    if (value === null) throw new Error(`${name} has no default`);
-    return value;
-  }
-
-  const [host, port] = [need('HOST'), need('PORT')];
-  const publicUrl = read('MILLRACE_PUBLIC_URL');
-  const dataDir = read('MILLRACE_DATA_DIR');
+  const from = new VariableReader(env, CALLERS_KEY);
+  const dataDir = from.read('MILLRACE_DATA_DIR');
   const folder = dataDir === null ? defaultDataDir() : resolve(dataDir);
-  const [leaseMs, heartbeatMs] = [need('MILLRACE_LEASE_MS'), need('MILLRACE_HEARTBEAT_MS')];
-  if (heartbeatMs * 2 >= leaseMs) {
-    problems.push(
-      `MILLRACE_HEARTBEAT_MS (${heartbeatMs}) must be less than half of MILLRACE_LEASE_MS (${leaseMs}), or a single late heartbeat costs a worker its lease; for example MILLRACE_HEARTBEAT_MS=${Math.floor(leaseMs / 3)}`,
-    );
-  }
-  const previousKeys = read('MILLRACE_SECRET_KEY_PREVIOUS') ?? [];
-  if (previousKeys.length > 0 && !isSet(env, 'MILLRACE_SECRET_KEY')) {
-    problems.push(
+  const sessions = readSessions(from);
+  const config: Config = {
+    ...readAddresses(from),
+    dataDir: folder,
+    databaseUrl: from.read('DATABASE_URL'),
+    databasePooling: from.need('MILLRACE_DATABASE_POOLING'),
+    secretKeys: readSecretKeys(from),
+    logLevel: from.need('MILLRACE_LOG_LEVEL'),
+    metrics: readMetrics(from),
+    printsFirstKey: from.need('MILLRACE_PRINT_FIRST_KEY') === '1',
+    limits: readLimits(from),
+    sessions,
+    singleSignOn: readSingleSignOn(from),
+    worker: readWorker(from),
+    hostLimits: {
+      processCalls: from.need('MILLRACE_HOST_CALLS'),
+      organisationCalls: from.need('MILLRACE_ORGANISATION_HOST_CALLS'),
+      organisationRate: from.need('MILLRACE_ORGANISATION_HOST_RATE'),
+      maxPauseMs: from.need('MILLRACE_HOST_MAX_PAUSE_S') * 1_000,
+    },
+    admission: {
+      queuedPerOrganisation: from.need('MILLRACE_ORGANISATION_QUEUE_LIMIT'),
+      queuedInService: from.need('MILLRACE_QUEUE_LIMIT'),
+    },
+    storage: {
+      executionsBytes: from.need('MILLRACE_ORGANISATION_EXECUTIONS_STORAGE'),
+      dataBytes: from.need('MILLRACE_ORGANISATION_DATA_STORAGE'),
+    },
+    files: {
+      folder: resolve(from.read('MILLRACE_FILES_FOLDER') ?? join(folder, 'files')),
+      s3: readBucket(from),
+      maxBytes: from.need('MILLRACE_FILE_LIMIT'),
+      organisationBytes: from.need('MILLRACE_ORGANISATION_FILES_STORAGE'),
+      freeDiskBytes: from.need('MILLRACE_FILES_FREE_DISK'),
+      unusedMs: from.need('MILLRACE_UNUSED_FILES_HOURS') * HOUR_MS,
+    },
+    alerts: {
+      rules: from.need('MILLRACE_ALERT_RULES'),
+      messagesPerHour: from.need('MILLRACE_ALERTS_PER_HOUR'),
+    },
+    shedding: {
+      loopDelayMs: from.need('MILLRACE_SHED_LOOP_DELAY_MS'),
+      poolWaitMs: from.need('MILLRACE_SHED_POOL_WAIT_MS'),
+    },
+    retention: readRetention(from, sessions.idleMs),
+    tracing: readTracing(from),
+    audit: { verifyMs: from.need('MILLRACE_AUDIT_VERIFY_HOURS') * HOUR_MS },
+    allowHosts: readAllowHosts(from),
+  };
+  if (from.problems.length > 0) throw new ConfigError(from.problems);
+  return config;
+}
+
+function readAddresses(
+  from: VariableReader,
+): Pick<Config, 'host' | 'port' | 'portIsExplicit' | 'publicUrl' | 'publicUrlIsExplicit' | 'trustProxy'> {
+  const [host, port] = [from.need('HOST'), from.need('PORT')];
+  const publicUrl = from.read('MILLRACE_PUBLIC_URL');
+  return {
+    host,
+    port,
+    portIsExplicit: from.isSet('PORT'),
+    publicUrl: publicUrl ?? localUrl(host, port),
+    publicUrlIsExplicit: publicUrl !== null,
+    trustProxy: from.need('MILLRACE_TRUST_PROXY'),
+  };
+}
+
+function readSecretKeys(from: VariableReader): Config['secretKeys'] {
+  const current = from.read('MILLRACE_SECRET_KEY')?.[0] ?? null;
+  const previous = from.read('MILLRACE_SECRET_KEY_PREVIOUS') ?? [];
+  if (previous.length > 0 && !from.isSet('MILLRACE_SECRET_KEY')) {
+    from.problems.push(
       'MILLRACE_SECRET_KEY_PREVIOUS is set, but MILLRACE_SECRET_KEY is not: set it to the new key, or to the previous one if there is no new key',
     );
   }
-  const [issuer, clientId] = [read('MILLRACE_OIDC_ISSUER'), read('MILLRACE_OIDC_CLIENT_ID')];
-  const newMembers = need('MILLRACE_OIDC_NEW_MEMBERS');
-  if (isSet(env, 'MILLRACE_OIDC_ISSUER') !== isSet(env, 'MILLRACE_OIDC_CLIENT_ID')) {
-    problems.push(
+  return { current, previous };
+}
+
+function readMetrics(from: VariableReader): MetricsSettings {
+  const metrics = {
+    port: from.read('MILLRACE_METRICS_PORT'),
+    host: from.need('MILLRACE_METRICS_HOST'),
+    token: from.read('MILLRACE_METRICS_TOKEN'),
+    busiest: from.need('MILLRACE_METRICS_BUSIEST'),
+    queryMs: from.need('MILLRACE_METRICS_QUERY_S') * 1_000,
+  };
+  if (metrics.port !== null && metrics.token === null && !isLoopback(metrics.host)) {
+    from.problems.push(
+      `MILLRACE_METRICS_HOST: others can reach "${metrics.host}", so MILLRACE_METRICS_TOKEN must be set; for example MILLRACE_METRICS_TOKEN=$(openssl rand -base64 32)`,
+    );
+  }
+  return metrics;
+}
+
+function readLimits(from: VariableReader): Config['limits'] {
+  return {
+    bodyBytes: from.need('MILLRACE_BODY_LIMIT'),
+    bodyBudgetBytes: from.read('MILLRACE_BODY_BUDGET') ?? partOfHeap(16),
+    flowBodyBytes: from.need('MILLRACE_FLOW_BODY_LIMIT'),
+    batchBodyBytes: from.need('MILLRACE_BATCH_BODY_LIMIT'),
+    requestsPerMinutePerKey: from.need('MILLRACE_RATE_LIMIT'),
+    requestsPerMinutePerWebhook: from.need('MILLRACE_WEBHOOK_RATE_LIMIT'),
+    waitingCallers: from.need('MILLRACE_WAITING_CALLERS'),
+    waitingCallersPerOrganisation: from.need('MILLRACE_WAITING_CALLERS_PER_ORGANISATION'),
+    failedAuthPerMinutePerIp: from.need('MILLRACE_FAILED_AUTH_LIMIT'),
+    nodes: from.need('MILLRACE_MAX_NODES'),
+    folders: from.need('MILLRACE_MAX_FOLDERS'),
+    favourites: from.need('MILLRACE_MAX_FAVOURITES'),
+    jsonDepth: from.need('MILLRACE_JSON_DEPTH'),
+    nodeOutputBytes: from.need('MILLRACE_NODE_OUTPUT_LIMIT'),
+    executionBytes: from.need('MILLRACE_EXECUTION_LIMIT'),
+    nodeSteps: from.need('MILLRACE_NODE_STEPS'),
+    maxRateWaitMs: from.need('MILLRACE_MAX_RATE_WAIT_S') * 1_000,
+    headerBytes: from.need('MILLRACE_HEADER_LIMIT'),
+    headersTimeoutMs: from.need('MILLRACE_HEADERS_TIMEOUT_MS'),
+    connections: from.read('MILLRACE_MAX_CONNECTIONS'),
+    connectionsPerAddress: from.read('MILLRACE_MAX_CONNECTIONS_PER_ADDRESS'),
+  };
+}
+
+function readSessions(from: VariableReader): Config['sessions'] {
+  return {
+    idleMs: from.need('MILLRACE_SESSION_IDLE_HOURS') * HOUR_MS,
+    lifetimeMs: from.need('MILLRACE_SESSION_DAYS') * 24 * HOUR_MS,
+  };
+}
+
+function readSingleSignOn(from: VariableReader): Config['singleSignOn'] {
+  const [issuer, clientId] = [from.read('MILLRACE_OIDC_ISSUER'), from.read('MILLRACE_OIDC_CLIENT_ID')];
+  const clientSecret = from.read('MILLRACE_OIDC_CLIENT_SECRET');
+  const name = from.need('MILLRACE_OIDC_NAME');
+  const newMembers = from.need('MILLRACE_OIDC_NEW_MEMBERS');
+  if (from.isSet('MILLRACE_OIDC_ISSUER') !== from.isSet('MILLRACE_OIDC_CLIENT_ID')) {
+    from.problems.push(
       'MILLRACE_OIDC_ISSUER and MILLRACE_OIDC_CLIENT_ID belong together: set both, or neither for passwords only',
     );
   }
   if (issuer !== null && !isSafeIssuer(issuer)) {
-    problems.push(
+    from.problems.push(
       `MILLRACE_OIDC_ISSUER: "${issuer}" must begin with https://, or name this machine (http://localhost:9000)`,
     );
   }
-  const metrics = {
-    port: read('MILLRACE_METRICS_PORT'),
-    host: need('MILLRACE_METRICS_HOST'),
-    token: read('MILLRACE_METRICS_TOKEN'),
-    busiest: need('MILLRACE_METRICS_BUSIEST'),
-    queryMs: need('MILLRACE_METRICS_QUERY_S') * 1_000,
-  };
-  if (metrics.port !== null && metrics.token === null && !isLoopback(metrics.host)) {
-    problems.push(
-      `MILLRACE_METRICS_HOST: others can reach "${metrics.host}", so MILLRACE_METRICS_TOKEN must be set; for example MILLRACE_METRICS_TOKEN=$(openssl rand -base64 32)`,
+  if (issuer === null || clientId === null) return null;
+  return { issuer, clientId, clientSecret, name, newMembers: newMembers === 'off' ? null : newMembers };
+}
+
+function readWorker(from: VariableReader): WorkerSettings {
+  const [leaseMs, heartbeatMs] = [from.need('MILLRACE_LEASE_MS'), from.need('MILLRACE_HEARTBEAT_MS')];
+  if (heartbeatMs * 2 >= leaseMs) {
+    from.problems.push(
+      `MILLRACE_HEARTBEAT_MS (${heartbeatMs}) must be less than half of MILLRACE_LEASE_MS (${leaseMs}), or a single late heartbeat costs a worker its lease; for example MILLRACE_HEARTBEAT_MS=${Math.floor(leaseMs / 3)}`,
     );
   }
-  /** Without an endpoint, OpenTelemetry's variables may be meant for others. */
-  function readTracing(): TracingSettings | null {
-    const base = read('OTEL_EXPORTER_OTLP_ENDPOINT');
-    const url = read('OTEL_EXPORTER_OTLP_TRACES_ENDPOINT') ?? (base === null ? null : `${base}/v1/traces`);
-    if (url === null) return null;
-    return {
-      url,
-      protocol: need('OTEL_EXPORTER_OTLP_PROTOCOL'),
-      headers: read('OTEL_EXPORTER_OTLP_HEADERS') ?? {},
-      timeoutMs: need('OTEL_EXPORTER_OTLP_TIMEOUT'),
-      serviceName: need('OTEL_SERVICE_NAME'),
-      attributes: read('OTEL_RESOURCE_ATTRIBUTES') ?? {},
-      sampler: need('OTEL_TRACES_SAMPLER'),
-      ratio: need('OTEL_TRACES_SAMPLER_ARG'),
-      propagates: need('OTEL_PROPAGATORS').includes('tracecontext'),
-      maxSpans: need('OTEL_BSP_MAX_QUEUE_SIZE'),
-      batchSpans: need('OTEL_BSP_MAX_EXPORT_BATCH_SIZE'),
-      delayMs: need('OTEL_BSP_SCHEDULE_DELAY'),
-    };
-  }
-  /** Null: files are in a folder. */
-  function readBucket(): S3Settings | null {
-    const place = read('MILLRACE_FILES_STORE');
-    const [accessKeyId, secretAccessKey] = [
-      read('MILLRACE_FILES_S3_ACCESS_KEY'),
-      read('MILLRACE_FILES_S3_SECRET_KEY'),
-    ];
-    const region = need('MILLRACE_FILES_S3_REGION');
-    const endpoint = read('MILLRACE_FILES_S3_ENDPOINT') ?? `https://s3.${region}.amazonaws.com`;
-    if (place === null) return null;
-    if (accessKeyId === null || secretAccessKey === null) {
-      problems.push(
-        'MILLRACE_FILES_STORE names a bucket, so MILLRACE_FILES_S3_ACCESS_KEY and MILLRACE_FILES_S3_SECRET_KEY must be set, too',
-      );
-    }
-    return {
-      endpoint,
-      region,
-      ...place,
-      accessKeyId: accessKeyId ?? '',
-      secretAccessKey: secretAccessKey ?? '',
-    };
-  }
-  const tracing = readTracing();
-  const allowHosts = read('MILLRACE_ALLOW_HOSTS') ?? [];
-  problems.push(...parseAllowHosts(allowHosts).problems);
-  const allDays = need('MILLRACE_RETENTION_DAYS');
-  const config: Config = {
-    host,
-    port,
-    portIsExplicit: isSet(env, 'PORT'),
-    dataDir: folder,
-    databaseUrl: read('DATABASE_URL'),
-    databasePooling: need('MILLRACE_DATABASE_POOLING'),
-    secretKeys: { current: read('MILLRACE_SECRET_KEY')?.[0] ?? null, previous: previousKeys },
-    publicUrl: publicUrl ?? localUrl(host, port),
-    publicUrlIsExplicit: publicUrl !== null,
-    logLevel: need('MILLRACE_LOG_LEVEL'),
-    metrics,
-    printsFirstKey: need('MILLRACE_PRINT_FIRST_KEY') === '1',
-    trustProxy: need('MILLRACE_TRUST_PROXY'),
-    limits: {
-      bodyBytes: need('MILLRACE_BODY_LIMIT'),
-      bodyBudgetBytes: read('MILLRACE_BODY_BUDGET') ?? partOfHeap(16),
-      flowBodyBytes: need('MILLRACE_FLOW_BODY_LIMIT'),
-      batchBodyBytes: need('MILLRACE_BATCH_BODY_LIMIT'),
-      requestsPerMinutePerKey: need('MILLRACE_RATE_LIMIT'),
-      requestsPerMinutePerWebhook: need('MILLRACE_WEBHOOK_RATE_LIMIT'),
-      waitingCallers: need('MILLRACE_WAITING_CALLERS'),
-      waitingCallersPerOrganisation: need('MILLRACE_WAITING_CALLERS_PER_ORGANISATION'),
-      failedAuthPerMinutePerIp: need('MILLRACE_FAILED_AUTH_LIMIT'),
-      nodes: need('MILLRACE_MAX_NODES'),
-      folders: need('MILLRACE_MAX_FOLDERS'),
-      favourites: need('MILLRACE_MAX_FAVOURITES'),
-      jsonDepth: need('MILLRACE_JSON_DEPTH'),
-      nodeOutputBytes: need('MILLRACE_NODE_OUTPUT_LIMIT'),
-      executionBytes: need('MILLRACE_EXECUTION_LIMIT'),
-      nodeSteps: need('MILLRACE_NODE_STEPS'),
-      maxRateWaitMs: need('MILLRACE_MAX_RATE_WAIT_S') * 1_000,
-      headerBytes: need('MILLRACE_HEADER_LIMIT'),
-      headersTimeoutMs: need('MILLRACE_HEADERS_TIMEOUT_MS'),
-      connections: read('MILLRACE_MAX_CONNECTIONS'),
-      connectionsPerAddress: read('MILLRACE_MAX_CONNECTIONS_PER_ADDRESS'),
+  return {
+    concurrency: from.need('MILLRACE_WORKER_CONCURRENCY'),
+    organisationPercent: from.need('MILLRACE_ORGANISATION_SLOTS_PERCENT'),
+    dataBytes: from.read('MILLRACE_DATA_BUDGET') ?? partOfHeap(40),
+    leaseMs,
+    heartbeatMs,
+    pollMs: from.need('MILLRACE_POLL_MS'),
+    maxCrashedAttempts: 3,
+    shutdownGraceMs: from.need('MILLRACE_SHUTDOWN_GRACE_MS'),
+    inlineWaitMs: from.need('MILLRACE_INLINE_WAIT_MS'),
+    runAhead: {
+      nodes: from.need('MILLRACE_RUN_AHEAD_NODES'),
+      bytes: from.need('MILLRACE_RUN_AHEAD_SIZE'),
+      ms: from.need('MILLRACE_RUN_AHEAD_MS'),
     },
-    sessions: {
-      idleMs: need('MILLRACE_SESSION_IDLE_HOURS') * HOUR_MS,
-      lifetimeMs: need('MILLRACE_SESSION_DAYS') * 24 * HOUR_MS,
-    },
-    singleSignOn:
-      issuer === null || clientId === null
-        ? null
-        : {
-            issuer,
-            clientId,
-            clientSecret: read('MILLRACE_OIDC_CLIENT_SECRET'),
-            name: need('MILLRACE_OIDC_NAME'),
-            newMembers: newMembers === 'off' ? null : newMembers,
-          },
-    worker: {
-      concurrency: need('MILLRACE_WORKER_CONCURRENCY'),
-      organisationPercent: need('MILLRACE_ORGANISATION_SLOTS_PERCENT'),
-      dataBytes: read('MILLRACE_DATA_BUDGET') ?? partOfHeap(40),
-      leaseMs,
-      heartbeatMs,
-      pollMs: need('MILLRACE_POLL_MS'),
-      maxCrashedAttempts: 3,
-      shutdownGraceMs: need('MILLRACE_SHUTDOWN_GRACE_MS'),
-      inlineWaitMs: need('MILLRACE_INLINE_WAIT_MS'),
-      runAhead: {
-        nodes: need('MILLRACE_RUN_AHEAD_NODES'),
-        bytes: need('MILLRACE_RUN_AHEAD_SIZE'),
-        ms: need('MILLRACE_RUN_AHEAD_MS'),
-      },
-    },
-    hostLimits: {
-      processCalls: need('MILLRACE_HOST_CALLS'),
-      organisationCalls: need('MILLRACE_ORGANISATION_HOST_CALLS'),
-      organisationRate: need('MILLRACE_ORGANISATION_HOST_RATE'),
-      maxPauseMs: need('MILLRACE_HOST_MAX_PAUSE_S') * 1_000,
-    },
-    admission: {
-      queuedPerOrganisation: need('MILLRACE_ORGANISATION_QUEUE_LIMIT'),
-      queuedInService: need('MILLRACE_QUEUE_LIMIT'),
-    },
-    storage: {
-      executionsBytes: need('MILLRACE_ORGANISATION_EXECUTIONS_STORAGE'),
-      dataBytes: need('MILLRACE_ORGANISATION_DATA_STORAGE'),
-    },
-    files: {
-      folder: resolve(read('MILLRACE_FILES_FOLDER') ?? join(folder, 'files')),
-      s3: readBucket(),
-      maxBytes: need('MILLRACE_FILE_LIMIT'),
-      organisationBytes: need('MILLRACE_ORGANISATION_FILES_STORAGE'),
-      freeDiskBytes: need('MILLRACE_FILES_FREE_DISK'),
-      unusedMs: need('MILLRACE_UNUSED_FILES_HOURS') * HOUR_MS,
-    },
-    alerts: {
-      rules: need('MILLRACE_ALERT_RULES'),
-      messagesPerHour: need('MILLRACE_ALERTS_PER_HOUR'),
-    },
-    shedding: {
-      loopDelayMs: need('MILLRACE_SHED_LOOP_DELAY_MS'),
-      poolWaitMs: need('MILLRACE_SHED_POOL_WAIT_MS'),
-    },
-    retention: {
-      executionsDays: {
-        completed: read('MILLRACE_RETENTION_DAYS_COMPLETED') ?? allDays,
-        failed: read('MILLRACE_RETENTION_DAYS_FAILED') ?? allDays,
-        cancelled: read('MILLRACE_RETENTION_DAYS_CANCELLED') ?? allDays,
-      },
-      auditDays: need('MILLRACE_AUDIT_RETENTION_DAYS'),
-      statisticsDays: need('MILLRACE_STATISTICS_DAYS'),
-      idempotencyHours: 24,
-      idleSessionMs: need('MILLRACE_SESSION_IDLE_HOURS') * HOUR_MS,
-    },
-    tracing,
-    audit: { verifyMs: need('MILLRACE_AUDIT_VERIFY_HOURS') * HOUR_MS },
-    allowHosts,
   };
-  if (problems.length > 0) throw new ConfigError(problems);
-  return config;
+}
+
+/** Null: files are in a folder. */
+function readBucket(from: VariableReader): S3Settings | null {
+  const place = from.read('MILLRACE_FILES_STORE');
+  const accessKeyId = from.read('MILLRACE_FILES_S3_ACCESS_KEY');
+  const secretAccessKey = from.read('MILLRACE_FILES_S3_SECRET_KEY');
+  const region = from.need('MILLRACE_FILES_S3_REGION');
+  const endpoint = from.read('MILLRACE_FILES_S3_ENDPOINT') ?? `https://s3.${region}.amazonaws.com`;
+  if (place === null) return null;
+  if (accessKeyId === null || secretAccessKey === null) {
+    from.problems.push(
+      'MILLRACE_FILES_STORE names a bucket, so MILLRACE_FILES_S3_ACCESS_KEY and MILLRACE_FILES_S3_SECRET_KEY must be set, too',
+    );
+  }
+  return {
+    endpoint,
+    region,
+    ...place,
+    accessKeyId: accessKeyId ?? '',
+    secretAccessKey: secretAccessKey ?? '',
+  };
+}
+
+function readRetention(from: VariableReader, idleSessionMs: number): Config['retention'] {
+  const allDays = from.need('MILLRACE_RETENTION_DAYS');
+  return {
+    executionsDays: {
+      completed: from.read('MILLRACE_RETENTION_DAYS_COMPLETED') ?? allDays,
+      failed: from.read('MILLRACE_RETENTION_DAYS_FAILED') ?? allDays,
+      cancelled: from.read('MILLRACE_RETENTION_DAYS_CANCELLED') ?? allDays,
+    },
+    auditDays: from.need('MILLRACE_AUDIT_RETENTION_DAYS'),
+    statisticsDays: from.need('MILLRACE_STATISTICS_DAYS'),
+    idempotencyHours: 24,
+    idleSessionMs,
+  };
+}
+
+/** Without an endpoint, OpenTelemetry's variables may be meant for others. */
+function readTracing(from: VariableReader): TracingSettings | null {
+  const base = from.read('OTEL_EXPORTER_OTLP_ENDPOINT');
+  const url = from.read('OTEL_EXPORTER_OTLP_TRACES_ENDPOINT') ?? (base === null ? null : `${base}/v1/traces`);
+  if (url === null) return null;
+  return {
+    url,
+    protocol: from.need('OTEL_EXPORTER_OTLP_PROTOCOL'),
+    headers: from.read('OTEL_EXPORTER_OTLP_HEADERS') ?? {},
+    timeoutMs: from.need('OTEL_EXPORTER_OTLP_TIMEOUT'),
+    serviceName: from.need('OTEL_SERVICE_NAME'),
+    attributes: from.read('OTEL_RESOURCE_ATTRIBUTES') ?? {},
+    sampler: from.need('OTEL_TRACES_SAMPLER'),
+    ratio: from.need('OTEL_TRACES_SAMPLER_ARG'),
+    propagates: from.need('OTEL_PROPAGATORS').includes('tracecontext'),
+    maxSpans: from.need('OTEL_BSP_MAX_QUEUE_SIZE'),
+    batchSpans: from.need('OTEL_BSP_MAX_EXPORT_BATCH_SIZE'),
+    delayMs: from.need('OTEL_BSP_SCHEDULE_DELAY'),
+  };
+}
+
+function readAllowHosts(from: VariableReader): readonly string[] {
+  const allowHosts = from.read('MILLRACE_ALLOW_HOSTS') ?? [];
+  from.problems.push(...parseAllowHosts(allowHosts).problems);
+  return allowHosts;
 }
 
 /**
@@ -323,27 +339,14 @@ export function loadFileSettings(place: string, env: NodeJS.ProcessEnv = process
   return loadConfig({ ...env, MILLRACE_FILES_STORE: place }).files;
 }
 
+/** The environment's settings for a support bundle: see {@link describeVariables}. */
+export function describeSettings(problems: readonly string[]): { readonly [name: string]: string } {
+  return describeVariables(problems, process.env);
+}
+
 /** Bytes: one of so many parts of the memory that JavaScript may use in this process. */
 function partOfHeap(parts: number): number {
   return Math.floor(getHeapStatistics().heap_size_limit / parts);
-}
-
-/**
- * The variables that are set, with their values if these can't be secret. Nothing else of the environment.
- * @param problems of the configuration; what is wrong may be anything, such as a password in another variable
- */
-export function describeSettings(
-  problems: readonly string[],
-  env: NodeJS.ProcessEnv = process.env,
-): { readonly [name: string]: string } {
-  const described: Record<string, string> = {};
-  for (const [name, variable] of Object.entries<Variable<unknown>>(VARIABLES)) {
-    const given = env[name]?.trim() ?? '';
-    if (given === '') continue;
-    if (problems.some((problem) => problem.startsWith(name))) described[name] = '(set, not valid)';
-    else described[name] = variable.secret === true ? '(set)' : given;
-  }
-  return described;
 }
 
 /** Codes and tokens must not cross a network in the clear. */
@@ -379,31 +382,4 @@ function defaultDataDir(): string {
 function homeFolder(): string {
   const clone = fileURLToPath(new URL('../../../..', import.meta.url)).replace(/\/$/, '');
   return existsSync(join(clone, 'packages', 'cli')) ? clone : process.cwd();
-}
-
-function isSet(env: NodeJS.ProcessEnv, name: Name): boolean {
-  return (env[name]?.trim() ?? '') !== '';
-}
-
-function describeProblem(name: string, given: string, variable: Variable<unknown>): string {
-  const shown =
-    variable.secret === true
-      ? 'its value (not shown because it may contain a password)'
-      : JSON.stringify(given);
-  return `${name}: ${shown} is not ${variable.allowed}; for example ${name}=${variable.example}`;
-}
-
-/** The commands printed at a start read the caller's API key from it, so it is set in many environments. */
-const CALLERS_KEY = 'MILLRACE_KEY';
-
-function unknownNames(env: NodeJS.ProcessEnv): string[] {
-  return Object.keys(env)
-    .filter((name) => name.startsWith('MILLRACE_') && name !== CALLERS_KEY)
-    .filter((name) => !Object.hasOwn(VARIABLES, name))
-    .sort()
-    .map((name) => {
-      const near = nearestName(name, Object.keys(VARIABLES));
-      const hint = near === null ? 'See docs/configuration.md for all names' : `Did you mean ${near}?`;
-      return `${name} is set, but there is no such variable. ${hint}`;
-    });
 }

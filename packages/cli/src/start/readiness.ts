@@ -2,6 +2,7 @@ import type { PgDatabase } from '@millrace/database/pool';
 import type { WriteObstacle } from '@millrace/database/write-watch';
 import type { Readiness } from '@millrace/http/health';
 import { type Message, message } from '@millrace/messages';
+import { endsWithin } from '@millrace/runtime/ends-within';
 
 /** Probes usually give up after a few seconds. */
 const MAX_MS = 2_000;
@@ -11,11 +12,9 @@ const MAX_MS = 2_000;
  * long the database takes.
  */
 export async function checkReadiness(db: PgDatabase, isStopping: boolean): Promise<Readiness> {
-  let timer: NodeJS.Timeout | undefined;
-  const slow = new Promise<Readiness>((resolve) => {
-    timer = setTimeout(() => resolve({ ready: false, reason: message('api.database_slow') }), MAX_MS);
-  });
-  return Promise.race([check(db, isStopping), slow]).finally(() => clearTimeout(timer));
+  const readiness = check(db, isStopping);
+  const isInTime = await endsWithin(readiness, MAX_MS);
+  return isInTime ? readiness : { ready: false, reason: message('api.database_slow') };
 }
 
 async function check(db: PgDatabase, isStopping: boolean): Promise<Readiness> {

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Database } from '@millrace/database/database';
 import { retryWhileUnavailable } from '@millrace/database/retry';
+import { cutOnAbort } from '@millrace/egress/cut-on-abort';
 import type { Egress } from '@millrace/egress/egress';
 import { EXCHANGE_TIMEOUT_MS, TokenError, type Tokens } from '@millrace/egress/token-endpoint';
 import { ServiceError } from '@millrace/engine';
@@ -264,13 +265,10 @@ function toToken({ generation }: GrantRow, { accessToken, refreshToken }: Tokens
 async function withSignal(work: Promise<void>, signal: AbortSignal): Promise<void> {
   // It goes on if nobody waits for it any more.
   work.catch(() => {});
-  signal.throwIfAborted();
   const { promise, reject } = Promise.withResolvers<never>();
-  const stop = () => reject(signal.reason as Error);
-  signal.addEventListener('abort', stop, { once: true });
-  try {
-    await Promise.race([work, promise]);
-  } finally {
-    signal.removeEventListener('abort', stop);
-  }
+  await cutOnAbort(
+    signal,
+    () => reject(signal.reason as Error),
+    () => Promise.race([promise, work]),
+  );
 }

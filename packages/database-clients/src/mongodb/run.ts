@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { GuardedSockets } from '@millrace/egress/guarded-socket';
+import { type GuardedSockets, serverOf } from '@millrace/egress/guarded-socket';
 import {
   type CredentialOf,
   type JsonObject,
@@ -43,9 +43,8 @@ export async function runOrder(
   until.addEventListener('abort', stop, { once: true });
   const open = async ({ host, port }: Pick<Credential, 'host' | 'port'>): Promise<MongoConnection> => {
     connection?.end(new Error('done'));
-    const { tls } = credential;
-    const encryption = tls === 'off' ? {} : { tls: { isVerified: tls === 'verify' } };
-    const socket = await sockets.connect({ host, port, ...encryption }, until).catch((error: unknown) => {
+    const target = serverOf({ ...credential, host, port });
+    const socket = await sockets.connect(target, until).catch((error: unknown) => {
       throw signal.aborted || !limit.aborted ? notConnected(error, { ...credential, host, port }) : error;
     });
     connection = new MongoConnection(socket);

@@ -1,4 +1,5 @@
 import { isIP } from 'node:net';
+import { cutOnAbort } from '@millrace/egress/cut-on-abort';
 import type { GuardedSockets } from '@millrace/egress/guarded-socket';
 import {
   type CredentialOf,
@@ -109,12 +110,13 @@ async function open(
     connection.destroy();
     socket.destroy();
   };
-  signal.addEventListener('abort', cut, { once: true });
-  try {
-    await new Promise<void>((resolve, reject) => {
+  const connected = () =>
+    new Promise<void>((resolve, reject) => {
       socket.once('close', () => reject(new Error('the server closed the connection')));
       connection.connect((error) => (error === null ? resolve() : reject(error)));
     });
+  try {
+    await cutOnAbort(signal, cut, connected);
     return { connection, cut };
   } catch (error) {
     cut();
@@ -124,8 +126,6 @@ async function open(
       stopReason: signal.aborted ? 'aborted' : null,
       isSent: false,
     });
-  } finally {
-    signal.removeEventListener('abort', cut);
   }
 }
 

@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net';
+import { cutOnAbort } from '@millrace/egress/cut-on-abort';
 import type { GuardedSockets } from '@millrace/egress/guarded-socket';
 import {
   type CredentialOf,
@@ -79,10 +80,9 @@ async function open(
     });
     const session = new SqlServerSession(socket);
     const cut = (): void => void socket.destroy();
-    until.addEventListener('abort', cut, { once: true });
-    if (until.aborted) cut();
+    const signIn = () => session.signIn({ host, username, password, database }, tls);
     try {
-      const next = await session.signIn({ host, username, password, database }, tls);
+      const next = await cutOnAbort(until, cut, signIn);
       if (next === null) return { session, socket };
       cut();
       target = next;
@@ -90,8 +90,6 @@ async function open(
       cut();
       const stopReason = signal.aborted ? 'aborted' : null;
       throw toSqlServerError(error, { credential, query: null, stopReason, isSent: false });
-    } finally {
-      until.removeEventListener('abort', cut);
     }
   }
   throw new ServiceError(

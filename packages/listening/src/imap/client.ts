@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
+import { cutOnAbort } from '@millrace/egress/cut-on-abort';
 import { type GuardedSockets, tlsIdentity } from '@millrace/egress/guarded-socket';
 import { type CredentialOf, HttpClientError, ServiceError } from '@millrace/engine';
 import { message } from '@millrace/messages';
@@ -52,17 +53,17 @@ export async function openImap(
   });
   // Whatever waits for the connection is told of its end; without a listener this event would end the process.
   client.on('error', () => undefined);
-  const giveUp = (): void => void socket.destroy();
-  signal.addEventListener('abort', giveUp, { once: true });
   try {
-    await client.connect();
+    await cutOnAbort(
+      signal,
+      () => socket.destroy(),
+      () => client.connect(),
+    );
     return client;
   } catch (error) {
     client.close();
     socket.destroy();
     throw toImapError(error, login);
-  } finally {
-    signal.removeEventListener('abort', giveUp);
   }
 }
 

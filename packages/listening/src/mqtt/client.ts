@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
-import type { GuardedSockets } from '@millrace/egress/guarded-socket';
+import { cutOnAbort } from '@millrace/egress/cut-on-abort';
+import { type GuardedSockets, serverOf } from '@millrace/egress/guarded-socket';
 import { type CredentialOf, ServiceError } from '@millrace/engine';
 import { type Message, message } from '@millrace/messages';
 import { connectError } from '@millrace/ports/connect-error';
@@ -57,20 +58,22 @@ export class MqttClient {
    */
   static async open(
     sockets: GuardedSockets,
-    { host, port, tls, username, password }: CredentialOf<'mqtt'>,
+    credential: CredentialOf<'mqtt'>,
     clientId: string,
     signal: AbortSignal,
   ): Promise<MqttClient> {
-    const target = { host, port, ...(tls === 'off' ? {} : { tls: { isVerified: tls === 'verify' } }) };
-    const socket = await sockets.connect(target, signal).catch((error: unknown) => {
+    const { host, port, username, password } = credential;
+    const socket = await sockets.connect(serverOf(credential), signal).catch((error: unknown) => {
       throw connectError(error, 'mqtt_connection_failed');
     });
     const client = new MqttClient(socket, `${host}:${port}`);
-    const onAbort = (): void => void socket.destroy();
-    signal.addEventListener('abort', onAbort, { once: true });
+    const connect = encodeConnect({ clientId, username, password, keepAliveS: KEEP_ALIVE_S });
     try {
-      const connect = encodeConnect({ clientId, username, password, keepAliveS: KEEP_ALIVE_S });
-      const answer = await client.#ask(connect);
+      const answer = await cutOnAbort(
+        signal,
+        () => socket.destroy(),
+        () => client.#ask(connect),
+      );
       if (answer.type !== 'connack' || answer.code !== 0) {
         throw client.#refusal(answer.type === 'connack' ? answer.code : null, username === null);
       }
@@ -78,8 +81,6 @@ export class MqttClient {
     } catch (error) {
       client.close();
       throw error;
-    } finally {
-      signal.removeEventListener('abort', onAbort);
     }
   }
 

@@ -5,7 +5,8 @@ import {
   RedisReplyError,
   type ReplyLimits,
 } from '@millrace/database-clients/redis/reply';
-import type { GuardedSockets } from '@millrace/egress/guarded-socket';
+import { cutOnAbort } from '@millrace/egress/cut-on-abort';
+import { type GuardedSockets, serverOf } from '@millrace/egress/guarded-socket';
 import { type CredentialOf, ServiceError } from '@millrace/engine';
 import { message } from '@millrace/messages';
 import { connectError } from '@millrace/ports/connect-error';
@@ -36,33 +37,32 @@ export class RedisClient {
    */
   static async open(
     sockets: GuardedSockets,
-    { host, port, tls, username, password, database }: CredentialOf<'redis'>,
+    credential: CredentialOf<'redis'>,
     signal: AbortSignal,
   ): Promise<RedisClient> {
-    const target = { host, port, ...(tls === 'off' ? {} : { tls: { isVerified: tls === 'verify' } }) };
-    const socket = await sockets.connect(target, signal).catch((error: unknown) => {
+    const { username, password, database } = credential;
+    const socket = await sockets.connect(serverOf(credential), signal).catch((error: unknown) => {
       throw connectError(error, 'redis_connection_failed');
     });
-    const where = `${host}:${port}`;
+    const where = `${credential.host}:${credential.port}`;
     const client = new RedisClient(new RedisConnection(socket, LIMITS), where);
-    const onAbort = (): void => client.close();
-    signal.addEventListener('abort', onAbort, { once: true });
+    const close = (): void => client.close();
     try {
-      if (password !== null || username !== null) {
-        const login = ['AUTH', ...(username === null ? [] : [username]), password ?? ''];
-        const reply = await client.#send(login);
-        // The server's words may repeat what it was sent.
-        if (reply instanceof RedisReplyError) {
-          throw new ServiceError('redis_auth_failed', message('ports.sign_in_refused', { host: where }));
+      await cutOnAbort(signal, close, async () => {
+        if (password !== null || username !== null) {
+          const login = ['AUTH', ...(username === null ? [] : [username]), password ?? ''];
+          const reply = await client.#send(login);
+          // The server's words may repeat what it was sent.
+          if (reply instanceof RedisReplyError) {
+            throw new ServiceError('redis_auth_failed', message('ports.sign_in_refused', { host: where }));
+          }
         }
-      }
-      await client.call('SELECT', String(database));
+        await client.call('SELECT', String(database));
+      });
       return client;
     } catch (error) {
-      client.close();
+      close();
       throw error;
-    } finally {
-      signal.removeEventListener('abort', onAbort);
     }
   }
 

@@ -5,7 +5,7 @@ import type { Starter } from '@millrace/service/executions/accept';
 import { CHAT_TRIGGER } from '@millrace/service/webhooks/closed';
 import type { FastifyRequest } from 'fastify';
 import type { AddressDeps } from '../deps.ts';
-import { type OpenAddress, openAddress } from '../pages/open-address.ts';
+import { type OpenAddress, openAddress } from '../open-address.ts';
 import { createChats, type WorkflowChat } from './chat-of.ts';
 import { ChatRefusal } from './refusal.ts';
 

@@ -1,11 +1,11 @@
 import { liveNodesOf } from '@millrace/chat/answer';
 import { type BeganTurn, beginTurn, type SessionKey, sessionIdOf } from '@millrace/chat/turns';
 import type { Database } from '@millrace/database/database';
-import { startOrigin } from '@millrace/http/origin';
-import { recordsOfStart, type StartOrder } from '@millrace/runtime/start-row';
+import type { StartOrder } from '@millrace/runtime/start-row';
 import type { Starter } from '@millrace/service/executions/accept';
 import { organisationPaused } from '@millrace/service/executions/startable';
 import type { FastifyRequest } from 'fastify';
+import { orderOf } from '../open-address.ts';
 import { capture } from '../webhooks/capture.ts';
 import type { SentMessage } from './message.ts';
 import type { OpenChat } from './open-chat.ts';
@@ -16,13 +16,14 @@ import type { OpenChat } from './open-chat.ts';
  */
 export async function startTurn(
   { db, starter }: { readonly db: Database; readonly starter: Starter },
-  { found, workflow, compiled, nodeId, options }: OpenChat,
+  chat: OpenChat,
   session: SessionKey,
   sent: SentMessage,
   request: FastifyRequest,
 ): Promise<BeganTurn> {
+  const { found, workflow, compiled, nodeId, options } = chat;
   if (found.isPaused) throw organisationPaused();
-  const { executionId, now: acceptedAt } = found;
+  const { executionId } = found;
   const isLive = options.live && compiled.kind === 'plan';
   const turn = {
     messageId: sent.messageId,
@@ -35,7 +36,7 @@ export async function startTurn(
     sessionsPerHour: options.sessions_per_hour,
     turnsPerSession: options.messages_per_session,
   };
-  const orderOf = (number: number): StartOrder => {
+  const start = (number: number): StartOrder => {
     const input = {
       session_id: sessionIdOf(session.hash),
       message: sent.text,
@@ -43,26 +44,16 @@ export async function startTurn(
       number,
       ...(options.files_per_message === 0 ? {} : { files: sent.files }),
     };
-    return {
-      executionId,
-      acceptedAt,
-      workflow,
-      version: workflow.version,
-      triggerType: 'chat',
-      input,
-      compiled,
-      records: recordsOfStart(compiled, nodeId, { data: input }, acceptedAt),
-      origin: startOrigin(request),
-      ...(sent.files.length === 0 ? {} : { files: sent.files.map(({ $file }) => $file) }),
-    };
+    const files = sent.files.map(({ $file }) => $file);
+    return orderOf(chat, request, { triggerType: 'chat', nodeId, input, files });
   };
   const began = await db.transaction(async (tx) => {
     const begun = await beginTurn(tx, session, turn, limits);
-    if (begun.kind === 'new') await starter.storeQueued(tx, session.organisationId, [orderOf(begun.number)]);
+    if (begun.kind === 'new') await starter.storeQueued(tx, session.organisationId, [start(begun.number)]);
     return begun;
   });
   if (began.kind === 'new') {
-    const order = orderOf(began.number);
+    const order = start(began.number);
     starter.stored(order);
     if (found.isListening)
       await capture(db, request, workflow, { executionId, data: order.input, isRepeat: false });

@@ -1,3 +1,4 @@
+import { endsWithin } from '../ends-within.ts';
 import type { FinishedSpan } from './tracer.ts';
 
 export interface SpanQueueOptions {
@@ -50,21 +51,17 @@ export class SpanQueue {
 
   /** Sends the waiting spans within the timeout, and drops the rest. */
   async stop(timeoutMs: number): Promise<void> {
-    let timer: NodeJS.Timeout | undefined;
-    let isOver = false;
-    const timeout = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, timeoutMs);
-    }).then(() => {
-      isOver = true;
-    });
-    while (!isOver && (this.#sending !== null || this.#waiting.length > 0)) {
-      this.#send();
-      await Promise.race([this.#sending, timeout]);
-    }
-    clearTimeout(timer);
+    await endsWithin(this.#sendAll(), timeoutMs);
     if (this.#timer !== null) clearTimeout(this.#timer);
     this.#timer = null;
     this.#dropped += this.#waiting.splice(0).length;
+  }
+
+  async #sendAll(): Promise<void> {
+    while (this.#sending !== null || this.#waiting.length > 0) {
+      this.#send();
+      await this.#sending;
+    }
   }
 
   /** One batch at a time. */

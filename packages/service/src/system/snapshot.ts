@@ -1,4 +1,5 @@
 import type { Queryable } from '@millrace/database/database';
+import { endsWithin } from '@millrace/runtime/ends-within';
 import type { Logger } from 'pino';
 import {
   listLargestStorage,
@@ -77,7 +78,7 @@ export function createSnapshots(options: SnapshotOptions): Snapshots {
           reading = null;
         });
       }
-      if (reading !== null) await atMost(reading, timeoutMs);
+      if (reading !== null) await endsWithin(reading, timeoutMs);
       const ageMs = now() - readAtMs;
       return {
         snapshot: ageMs > STALE_MS ? null : snapshot,
@@ -86,13 +87,4 @@ export function createSnapshots(options: SnapshotOptions): Snapshots {
       };
     },
   };
-}
-
-async function atMost(work: Promise<void>, ms: number): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const limit = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, ms);
-  });
-  await Promise.race([work, limit]);
-  clearTimeout(timer);
 }
