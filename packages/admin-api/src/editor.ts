@@ -32,7 +32,7 @@ const outline = {
   is_replaced: Type.Optional(Type.Literal(true)),
   /** Handles of outgoing edges while nothing is configured; `error` is added by on_error: branch. */
   handles: Type.Array(Type.String()),
-  /** The config of a new node: its required members that have a default. */
+  /** The config of a new node: its required members that have a default, and those that it begins with. */
   first_config: AnyObject,
 };
 

@@ -125,7 +125,7 @@ class GapSearch {
     const definition = typeof type === 'string' ? this.#registry(type) : undefined;
     if (definition === undefined || !isJsonObject(config)) return;
     const { template } = parseTemplates(config);
-    for (const problem of findDefinitionProblems(definition, config, template, at)) this.#add(problem);
+    for (const problem of findDefinitionProblems(definition, config, template, { at })) this.#add(problem);
     this.definition(definition, config, at);
   }
 }

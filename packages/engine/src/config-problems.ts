@@ -9,7 +9,7 @@ import {
   joinPointer,
   setOwn,
 } from '@millrace/values/json';
-import type { NodeDefinition } from './node.ts';
+import type { FlowScope, NodeDefinition } from './node.ts';
 import { type SchemaError, validateValue } from './schema.ts';
 
 /** A fault of a node's config before rendering; `pointer` starts at the config. */
@@ -39,16 +39,17 @@ export function findConfigProblems(
 /**
  * {@link findConfigProblems}, plus the faults that the node itself finds in a config that matches its schema.
  * @param at pointer of the config when it is part of another one
+ * @param flow absent for a config that is part of another one
  */
 export function findDefinitionProblems(
   definition: NodeDefinition,
   config: JsonObject,
   template: Template,
-  at = '',
+  { at = '', flow }: { readonly at?: string; readonly flow?: FlowScope } = {},
 ): readonly ConfigProblem[] {
   const problems = findConfigProblems(definition.configSchema, config, template, at);
   if (problems.length > 0) return problems;
-  const faults = definition.findFaults?.(config) ?? [];
+  const faults = definition.findFaults?.(config, flow) ?? [];
   return faults.map((fault) => toProblem({ ...fault, keyword: '' }, at));
 }
 

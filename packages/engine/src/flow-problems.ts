@@ -157,7 +157,8 @@ class Search {
     const { template, errors } = parseTemplates(config, here);
     for (const error of errors) this.#add(index, error.pointer, error.code, error.message);
     if (definition !== undefined) {
-      const problems = findDefinitionProblems(definition, config, template);
+      const inputSchema = this.#flow.settings?.input_schema ?? null;
+      const problems = findDefinitionProblems(definition, config, template, { flow: { inputSchema } });
       if (problems.length > 0) this.#faulty.add(index);
       for (const problem of problems)
         this.#add(index, `${here}${problem.pointer}`, problem.code, problem.message);

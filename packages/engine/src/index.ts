@@ -48,6 +48,7 @@ export {
   joinPointer,
   parseJson,
   pointerToField,
+  pointerTokens,
   type RawJsonNumber,
   setOwn,
   stringifyJson,

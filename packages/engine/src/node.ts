@@ -196,6 +196,11 @@ export interface PollingDefinition<Config = JsonObject> {
   acknowledge?(context: PollContext<Config>, ids: readonly string[]): Promise<Failure | null>;
 }
 
+/** What a node's config may depend on in its workflow. */
+export interface FlowScope {
+  readonly inputSchema: JsonObject | null;
+}
+
 /** One type of node, as used by the editor, the reference, validation and the worker. */
 export interface NodeDefinition<Config = JsonObject> {
   /** `family.name`, never changed: stored workflows refer to it. */
@@ -214,8 +219,8 @@ export interface NodeDefinition<Config = JsonObject> {
   readonly configSchema: JsonSchema;
   /** Handles that edges may leave from under this (unrendered) config, besides `error`. Default: `['out']`. */
   handles?(config: JsonObject): readonly string[];
-  /** Faults of an (unrendered) config that matches the schema, such as an unknown time zone. */
-  findFaults?(config: JsonObject): readonly ConfigFault[];
+  /** Faults of an (unrendered) config that matches the schema, such as an unknown time zone. @param flow absent outside of one */
+  findFaults?(config: JsonObject, flow?: FlowScope): readonly ConfigFault[];
   /**
    * Required values that are still empty, beyond the members its schema marks with `x-filled`: one of several alternatives, for example.
    * Templates that are constants of the workflow are filled in. Such a gap only prevents activation; a run with one fails in the node

@@ -1,6 +1,7 @@
 import type { Database } from '@millrace/database/database';
 import {
   type CompileResult,
+  type Flow,
   type JsonObject,
   type Plan,
   type PlanNode,
@@ -21,8 +22,13 @@ interface Reading<Read> {
   readonly type: string;
   /** Of one trigger's settings, rendered. */
   readonly maxConfigBytes: number;
-  /** @param plan null for a flow that can't run, whose settings are as they were written */
-  readonly read: (triggers: readonly AddressedTrigger[], plan: Plan | null) => readonly Read[];
+  readonly read: (triggers: readonly AddressedTrigger[], flow: FlowOfTriggers) => readonly Read[];
+}
+
+interface FlowOfTriggers {
+  /** Null for a flow that can't run, whose settings are as they were written. */
+  readonly plan: Plan | null;
+  readonly inputSchema: JsonObject | null;
 }
 
 /**
@@ -37,7 +43,10 @@ export function createTriggerReader<Read>(
 
   async function ofUnfinished({ id, organisationId, version }: StartableWorkflow) {
     const row = await findVersion(db, organisationId, id, version);
-    return row === undefined ? [] : read(triggersOfType(parseJson(row.flow_data), type), null);
+    if (row === undefined) return [];
+    const flow: Flow = parseJson(row.flow_data);
+    const inputSchema = flow.settings?.input_schema ?? null;
+    return read(triggersOfType(flow, type), { plan: null, inputSchema });
   }
 
   return (workflow, compiled) => {
@@ -48,7 +57,8 @@ export function createTriggerReader<Read>(
     const triggers = plan.triggers
       .filter((trigger) => trigger.type === type)
       .map((trigger) => ({ nodeId: trigger.id, config: rendered(trigger, plan.vars, maxConfigBytes) }));
-    const made = read(triggers, plan);
+    // A schema is JSON; its type says less so that nodes can write theirs as they like.
+    const made = read(triggers, { plan, inputSchema: plan.inputSchema as JsonObject | null });
     ofPlans.set(plan, made);
     return made;
   };

@@ -1,5 +1,6 @@
 export { type ChatOptions, MAX_CHAT_FILES, readChatOptions } from './chat/options.ts';
 export { type FormField, type FormPage, MAX_TEXT, pagesOf } from './form/fields.ts';
+export { inputOfValues } from './form/from-schema.ts';
 export { type FormOptions, readFormOptions } from './form/options.ts';
 export { faultOfQuestions, questionsSchema, readQuestions, writeQuestion } from './form/questions.ts';
 export { type FieldFault, filesOf, isAccepted, readFields } from './form/read-fields.ts';

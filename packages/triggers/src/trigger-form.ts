@@ -10,7 +10,7 @@ export const triggerForm = checkedNode({
   icon: 'clipboard-list',
   kind: 'trigger',
   properties: formProperties,
-  required: ['title', 'fields'],
+  required: ['title'],
   findFaults: findFormFaults,
   form: {
     main: ['title', 'description', 'fields'],

@@ -167,6 +167,77 @@ test('another website shows a form in a frame, by the snippet of its panel, if t
   expectNoComplaints(opened);
 });
 
+test('a form without fields asks for what the input schema describes, and its panel says so', async () => {
+  const opened = await world.openAs('editor', 'workflows');
+  const { page, person } = opened;
+  const properties = {
+    customer: { type: 'string', title: 'Your name', minLength: 2 },
+    sacks: { type: 'integer', title: 'Sacks', minimum: 1, default: 2 },
+    flour: {
+      oneOf: [
+        { const: 'rye', title: 'Rye flour' },
+        { const: 'spelt', title: 'Spelt flour' },
+      ],
+    },
+    delivered: { type: 'string', format: 'date', title: 'Delivery on' },
+    invoice: { type: 'boolean', title: 'Send an invoice' },
+  };
+  const config = {
+    title: 'Order flour',
+    fields: [{ label: 'Your message', name: 'message', type: 'paragraph', required: true }],
+  };
+  const { data } = await person.call('POST /orgs/:org/workflows', {
+    params: { org: person.organisationId },
+    body: {
+      name: 'Orders',
+      status: 'active',
+      flow_data: {
+        nodes: [{ id: 'form', type: 'trigger.form', position: { x: 0, y: 0 }, data: { config } }],
+        edges: [],
+        settings: { input_schema: { type: 'object', properties, required: ['customer', 'sacks', 'flour'] } },
+      } as never,
+    },
+  });
+  await page.goto(`${world.url}/o/${person.organisationId}/workflows/${data.workflow.id}`);
+  const editor = editorOf(page);
+  await editor.node('form').click();
+  const panel = editor.panel.getByRole('region', { name: 'Form' });
+  await panel.getByRole('button', { name: 'Use the fields of the input schema' }).click();
+  await panel.getByText('Your name, Sacks, flour, Delivery on, Send an invoice').waitFor();
+  await expectAccessible(page);
+  await editor.bar.getByRole('button', { name: 'Save', exact: true }).click();
+  await editor.state.getByText('Saved (v2)').waitFor();
+  const link = panel.getByRole('link', { name: 'Open the form' });
+  const { pathname } = new URL((await link.getAttribute('href')) ?? '');
+
+  const visitor = await world.openPage({ language: 'ja' });
+  const form = visitor.page;
+  await form.setViewportSize({ width: 390, height: 844 });
+  await form.goto(world.url + pathname);
+  await form.getByRole('heading', { name: 'Order flour' }).waitFor();
+  await expectAccessible(form);
+  expect(await findOverflow(form)).toEqual([]);
+  expect(await form.getByRole('textbox', { name: 'Sacks' }).inputValue()).toBe('2');
+  await form.getByRole('textbox', { name: 'Your name' }).fill('A');
+  await form.getByRole('radio', { name: 'Spelt flour' }).check();
+  await form.getByLabel(/^Delivery on/).fill('2026-12-24');
+  await form.getByRole('button', { name: '送信' }).click();
+  await form.getByText('この値は使えません：2 文字以上必要です。').waitFor();
+  await expectAccessible(form);
+  await form.getByRole('textbox', { name: 'Your name' }).fill('Ada');
+  await form.getByRole('button', { name: '送信' }).click();
+  await form.getByRole('heading', { name: 'ありがとうございました' }).waitFor();
+  const rows = await world.service.database.db.query<{ input: string }>(
+    'SELECT input::text AS input FROM executions WHERE workflow_id = $1',
+    [data.workflow.id],
+  );
+  expect(rows.map(({ input }) => JSON.parse(input))).toEqual([
+    { customer: 'Ada', sacks: 2, flour: 'spelt', delivered: '2026-12-24', invoice: false },
+  ]);
+  expectNoComplaints(opened);
+  expectNoComplaints(visitor);
+});
+
 test('an empty workflow can start by a form', async () => {
   const opened = await world.openAs('editor', 'workflows');
   const { page } = opened;

@@ -85,6 +85,11 @@ test('outlines say of each type what a flow shows of it', async () => {
     'timezone',
     'UTC',
   );
+  // A form may do without fields, but a new one begins with one.
+  expect(items.find(({ type }) => type === 'trigger.form')?.first_config).toMatchObject({
+    title: '',
+    fields: [{ name: 'message' }],
+  });
   const { ja } = (await viewer.call('GET /connectors/outline')).data;
   expect(ja.nodes).toHaveProperty(
     ['connector.google_sheets.read_rows/title'],

@@ -11,8 +11,9 @@ import { useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
 import { AddressPanel } from './address-panel.tsx';
 import { ForWebsites } from './for-websites.tsx';
+import { FormFields } from './form-fields.tsx';
 
-/** A form's address, what other websites include, and listening for a submission to test with. @param nodeId of its trigger */
+/** A form's address, what it asks for, what other websites include, and listening for a submission to test with. @param nodeId of its trigger */
 export function FormPanel({ nodeId }: { nodeId: string }) {
   const { t } = useTranslation();
   const params = { org: useOrg(), id: useWorkflowId() ?? 0 };
@@ -28,6 +29,7 @@ export function FormPanel({ nodeId }: { nodeId: string }) {
   const isSaved = data.reason !== 'no_form_trigger';
   return (
     <AddressPanel params={params} address={data} isSaved={isSaved} texts={texts}>
+      <FormFields nodeId={nodeId} />
       {isSaved && <ForWebsites page={data} none={t('conversations.websites.noneForForm')} />}
     </AddressPanel>
   );

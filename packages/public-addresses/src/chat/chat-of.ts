@@ -21,7 +21,7 @@ export type ChatOf = (workflow: StartableWorkflow, compiled: CompileResult) => P
 export function createChats(db: Database): ChatOf {
   const chatsOf = createTriggerReader(db, {
     ...{ type: CHAT_TRIGGER, maxConfigBytes: MAX_CONFIG_BYTES },
-    read: (triggers, plan) =>
+    read: (triggers, { plan }) =>
       triggers.map(({ nodeId, config }) =>
         usable(nodeId, plan === null ? config : { ...config, answer: writtenAnswer(plan), answer_files: '' }),
       ),

@@ -23,7 +23,8 @@ export type FormOf = (
 export function createForms(db: Database): FormOf {
   const formsOf = createTriggerReader<WorkflowForm>(db, {
     ...{ type: FORM_TRIGGER, maxConfigBytes: MAX_CONFIG_BYTES },
-    read: (triggers) => triggers.map(({ nodeId, config }) => ({ nodeId, options: usable(config) })),
+    read: (triggers, { inputSchema }) =>
+      triggers.map(({ nodeId, config }) => ({ nodeId, options: usable(config, inputSchema) })),
   });
   return async (workflow, compiled, nodeId) => {
     const forms = await formsOf(workflow, compiled);
@@ -31,8 +32,8 @@ export function createForms(db: Database): FormOf {
   };
 }
 
-function usable(config: JsonObject): FormOptions | null {
-  const options = readFormOptions(config);
+function usable(config: JsonObject, inputSchema: JsonObject | null): FormOptions | null {
+  const options = readFormOptions(config, inputSchema);
   if (options === null || options.fields.every(({ type }) => type === 'page')) return null;
   const { redirect_url: url } = options;
   return url === '' || (URL.canParse(url) && url.startsWith('https://')) ? options : null;

@@ -70,14 +70,15 @@ function addForms(app: FastifyInstance, deps: AddressDeps, starter: Starter): vo
 }
 
 /** What is filled in beforehand: by the author, or by whoever made the link. */
-function presetsOf({ fields }: FormOptions, request: FastifyRequest): Entered {
+function presetsOf({ fields, ofSchema }: FormOptions, request: FastifyRequest): Entered {
   const query = new URLSearchParams(request.url.split('?', 2)[1] ?? '');
   const entered = new Map<string, readonly string[]>();
   for (const { name, type, value } of fields) {
     if (type === 'page' || type === 'file') continue;
     const linked = query.getAll(name).filter((text) => text.length <= MAX_TEXT);
+    const preset = ofSchema?.members.get(name)?.preset ?? (value === '' ? [] : [value]);
     if (linked.length > 0) entered.set(name, linked);
-    else if (value !== '') entered.set(name, [value]);
+    else if (preset.length > 0) entered.set(name, preset);
   }
   return entered;
 }

@@ -17,6 +17,7 @@ import { capture } from '../webhooks/capture.ts';
 import { startEvent } from '../webhooks/deliver.ts';
 import type { ShownForm } from './form-page.ts';
 import type { FindForm, FormCall, OpenForm } from './open-form.ts';
+import { readInput } from './read-input.ts';
 import { readSubmission } from './submission.ts';
 import { createSubmittedFiles, type SubmittedFiles } from './submitted-files.ts';
 
@@ -79,6 +80,8 @@ export function createSubmit({
     if (meant.kind === 'faulty') return { ...shown, status: 422, faults: meant.faults };
     // It learns nothing from what it gets.
     if (meant.kind === 'by_program') return { kind: 'ignored' };
+    const read = await readInput(form, meant.values);
+    if (read.kind === 'refused') return { ...shown, status: 422, faults: read.faults, problem: read.problem };
     const seconds = countSubmission();
     if (seconds !== null) {
       const headers = { 'retry-after': String(seconds) };
@@ -92,13 +95,7 @@ export function createSubmit({
       const latest = arriving === null ? form : await find(request);
       if (latest === null || latest === 'unfinished') throw notFound('webhook');
       const fileIds = kept.values.map(({ $file }) => $file);
-      const isFirst = await start(
-        { ...form, found: latest.found },
-        request,
-        sent.token,
-        meant.values,
-        fileIds,
-      );
+      const isFirst = await start({ ...form, found: latest.found }, request, sent.token, read.input, fileIds);
       return { kind: isFirst ? 'started' : 'ignored' };
     } catch (error) {
       const refused = toApiError(error, request);
@@ -113,12 +110,11 @@ export function createSubmit({
     form: OpenForm,
     request: FastifyRequest,
     token: string,
-    values: JsonObject,
+    input: JsonObject,
     fileIds: readonly string[],
   ): Promise<boolean> {
     const { found, workflow, nodeId } = form;
     if (found.isPaused) throw organisationPaused();
-    const input = { ...values };
     const order = orderOf(form, request, { triggerType: 'form', nodeId, input, files: fileIds });
     const hash = createHash('sha256').update(`form ${token}`).digest();
     const { executionId, isFirst } = await startEvent(db, starter, { hash, windowS: REPEAT_WINDOW_S }, order);

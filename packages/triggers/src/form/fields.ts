@@ -16,8 +16,8 @@ export const FIELD_TYPES = [
   'page',
 ] as const;
 
-const MAX_FIELDS = 100;
-const MAX_CHOICES = 200;
+export const MAX_FIELDS = 100;
+export const MAX_CHOICES = 200;
 /** Characters of a text that somebody enters. */
 export const MAX_TEXT = 10_000;
 /** Files that one field takes. */
@@ -121,10 +121,11 @@ export const fieldSchema = Type.Object(
 
 export const fieldsSchema = Type.Array(fieldSchema, {
   title: 'Fields',
-  description: 'What the form asks for, in this order. Files can only be asked for on the last page.',
-  minItems: 1,
+  description:
+    'What the form asks for, in this order. Files can only be asked for on the last page. Without fields, the form asks for what the input schema of the workflow describes.',
   maxItems: MAX_FIELDS,
-  default: [{ label: 'Your message', name: 'message', type: 'paragraph', required: true }],
+  default: [],
+  'x-first': [{ label: 'Your message', name: 'message', type: 'paragraph', required: true }],
 });
 
 /** A field with all defaults filled in. */

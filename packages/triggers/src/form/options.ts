@@ -1,11 +1,13 @@
-import type { ConfigFault, JsonObject } from '@millrace/engine';
+import type { ConfigFault, FlowScope, JsonObject } from '@millrace/engine';
 import { message } from '@millrace/messages';
 import { defaultsOf } from '@millrace/node-kit/defaults-of';
 import { validatorOf } from '@millrace/node-kit/validator';
 import { templatesIn } from '@millrace/node-kit/values';
 import { type Static, Type } from 'typebox';
 import { isOrigin, originFaults, originsSchema } from '../origins.ts';
+import { isFieldName } from './field-names.ts';
 import { completeFields, type FormField, fieldsSchema, pagesOf } from './fields.ts';
+import { formOfSchema, type SchemaForm } from './from-schema.ts';
 
 /** The settings of a hosted form, as the editor shows them. */
 export const formProperties = {
@@ -61,34 +63,39 @@ export const formProperties = {
 
 /** The settings of a form with all defaults filled in. */
 export type FormOptions = Omit<Static<ReturnType<typeof Type.Object<typeof formProperties>>>, 'fields'> & {
+  /** Empty if it has none of its own and the input schema describes none. */
   readonly fields: readonly FormField[];
+  /** Set if the fields are those of the workflow's input schema. */
+  readonly ofSchema: SchemaForm | null;
 };
 
 const validator = validatorOf(Type.Object(formProperties, { additionalProperties: false }));
 
-/** A form trigger's config with defaults filled in; null when it can't be used. */
-export function readFormOptions(config: JsonObject): FormOptions | null {
+/**
+ * A form trigger's config with defaults filled in; null when it can't be used.
+ * @param inputSchema the workflow's, which gives the form its fields if it has none of its own
+ */
+export function readFormOptions(config: JsonObject, inputSchema: JsonObject | null): FormOptions | null {
   const options = complete(config);
-  return options === null || !options.allowed_origins.every(isOrigin) ? null : options;
+  if (options === null || !options.allowed_origins.every(isOrigin)) return null;
+  if (options.fields.length > 0) return { ...options, ofSchema: null };
+  const described = formOfSchema(inputSchema);
+  if (described.kind === 'none') return { ...options, ofSchema: null };
+  return { ...options, fields: described.form.fields, ofSchema: described.form };
 }
 
 /** Null when it doesn't match the schema. */
-function complete(config: JsonObject): FormOptions | null {
+function complete(config: JsonObject): Omit<FormOptions, 'ofSchema'> | null {
   const options: unknown = { ...defaultsOf(formProperties), ...config };
   if (!validator().Check(options)) return null;
   return { ...options, fields: completeFields(options.fields) };
 }
 
-/** As names stand in templates; those that begin with _ are the form's own. */
-const NAME = /^[^_\s{}"\\\p{Cc}](?:[^{}"\\\p{Cc}]*[^\s{}"\\\p{Cc}])?$/u;
-
-/** Whether a field may have this name. */
-export function isFieldName(name: string): boolean {
-  return NAME.test(name);
-}
-
 /** Faults of a config that matches the schema. */
-export function findFormFaults(config: JsonObject): readonly ConfigFault[] {
+export function findFormFaults(
+  config: JsonObject,
+  { inputSchema }: FlowScope = { inputSchema: null },
+): readonly ConfigFault[] {
   const templates = templatesIn(config, message('nodes.template_before_run'));
   if (templates.length > 0) return templates;
   const options = complete(config);
@@ -96,7 +103,8 @@ export function findFormFaults(config: JsonObject): readonly ConfigFault[] {
   const { fields, redirect_url: url } = options;
   return [
     ...fields.flatMap((field, index) => fieldFaults(field, fields, index)),
-    ...(fields.every(({ type }) => type === 'page')
+    ...(fields.length === 0 ? faultsOfSchema(inputSchema) : []),
+    ...(fields.length > 0 && fields.every(({ type }) => type === 'page')
       ? [{ pointer: '/fields', message: message('nodes.form_without_fields') }]
       : []),
     ...(url === '' || (URL.canParse(url) && url.startsWith('https://'))
@@ -104,6 +112,14 @@ export function findFormFaults(config: JsonObject): readonly ConfigFault[] {
       : [{ pointer: '/redirect_url', message: message('nodes.not_https') }]),
     ...originFaults(options.allowed_origins),
   ];
+}
+
+/** Why the workflow's input schema gives the form no fields. */
+function faultsOfSchema(inputSchema: JsonObject | null): ConfigFault[] {
+  const described = formOfSchema(inputSchema);
+  return described.kind === 'form'
+    ? []
+    : described.faults.map((fault) => ({ pointer: '/fields', message: fault }));
 }
 
 function fieldFaults(field: FormField, fields: readonly FormField[], index: number): ConfigFault[] {

@@ -2,8 +2,8 @@ import type { JsonObject, JsonValue } from '@millrace/engine';
 import { type Message, message } from '@millrace/messages';
 import { validatorOf } from '@millrace/node-kit/validator';
 import { type Static, Type } from 'typebox';
+import { isFieldName } from './field-names.ts';
 import { completeFields, type FormField, fieldSchema, TYPE_LABELS } from './fields.ts';
-import { isFieldName } from './options.ts';
 
 /** What can be asked for beside a decision: nothing that needs a page or an upload. */
 const QUESTION_TYPES = [

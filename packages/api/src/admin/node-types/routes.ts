@@ -5,7 +5,6 @@ import {
   defaultTimeoutMs,
   handlesOf,
   type JsonObject,
-  type JsonValue,
   NO_RETRY,
   type NodeDefinition,
 } from '@millrace/engine';
@@ -75,7 +74,7 @@ function present(definition: NodeDefinition): NodeType {
     kind,
     group: type.slice(0, type.indexOf('.')),
     config_schema: configSchema as JsonObject,
-    first_config: requiredDefaults(configSchema as JsonObject),
+    first_config: firstConfig(configSchema as JsonObject),
     handles: [...(handlesOf({ id: type, type }, definition) ?? [DEFAULT_HANDLE])],
     examples: examples.map(({ title: name, config }) => ({ title: name, config })),
     output_example: outputOf(definition),
@@ -88,12 +87,14 @@ function present(definition: NodeDefinition): NodeType {
   };
 }
 
-function requiredDefaults({ required = [], properties = {} }: JsonObject): JsonObject {
-  const defaults = properties as { readonly [name: string]: { readonly default?: JsonValue } };
+/** What a new node begins with: the defaults of what is required, and what a setting begins with that may as well be empty (`x-first`). */
+function firstConfig({ required = [], properties = {} }: JsonObject): JsonObject {
+  const needed = new Set(required as readonly string[]);
+  const known = properties as { readonly [name: string]: JsonObject };
   return Object.fromEntries(
-    (required as readonly string[]).flatMap((name) => {
-      const preset = defaults[name]?.default;
-      return preset === undefined ? [] : [[name, preset]];
+    Object.entries(known).flatMap(([name, schema]) => {
+      const first = schema['x-first'] ?? (needed.has(name) ? schema.default : undefined);
+      return first === undefined ? [] : [[name, first]];
     }),
   );
 }

@@ -124,7 +124,7 @@ async function describeForm(
   const rest = isFirst || nodeId === undefined ? '' : `/nodes/${encodeURIComponent(nodeId)}`;
   const urlOf = (hash: string) => `${publicUrl}/api/v1/forms/${hash}${rest}`;
   const url = urlOf(row.webhook_hash);
-  const { title = '', allowed_origins: origins = [] } = readFormOptions(trigger?.config ?? {}) ?? {};
+  const { title = '', allowed_origins: origins = [] } = readFormOptions(trigger?.config ?? {}, null) ?? {};
   const reason = trigger === undefined ? 'no_form_trigger' : formClosedBecause(row);
   const former = await listFormerHashes(tx, row.id);
   return {
