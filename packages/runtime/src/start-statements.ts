@@ -247,7 +247,7 @@ function insertionOf(name: string, isKeyed: boolean, arePlain: boolean): Inserti
 
 /**
  * PostgreSQL prepares for every array and every part of a statement each time it is sent, which takes longer than the rows of a small batch. Starts that have
- * no need of the rare columns, and of idempotency records, go without them (docs/adr/0115-starts-send-what-they-have.md).
+ * no need of the rare columns, and of idempotency records, go without them (docs/adr/0116-starts-send-what-they-have.md).
  */
 const PLAIN = insertionOf('insert_executions', false, true);
 const PLAIN_KEYED = insertionOf('insert_executions_keyed', true, true);

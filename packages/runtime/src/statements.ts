@@ -43,9 +43,13 @@ export interface ChangedRow {
 }
 
 /**
- * Updates the executions whose lease is still the write's, and returns them. `IS NOT DISTINCT FROM` means `=` here but can't
- * use an index: with `=` the planner scans everything the worker has leased once per write. A park that waited for the row
+ * Updates the executions whose lease is still the write's, and returns them. A park that waited for the row
  * sees a signal sent meanwhile, because the columns of `e` are then read again.
+ *
+ * Each execution has to be found by its id, whatever the table was like when PostgreSQL made the plan that it keeps. `IS NOT DISTINCT FROM` means `=` here but
+ * can't use an index: by that of running executions, each statement would read all that run, and all that ran since the last vacuum. And a
+ * table of a few pages would be read as a whole, still when it has many, if PostgreSQL expected several writes: ids and claims are
+ * positive, but it takes that for true of a ninth.
  */
 export async function applyFencedWrites(
   db: Queryable,
@@ -53,7 +57,7 @@ export async function applyFencedWrites(
 ): Promise<ChangedRow[]> {
   return db.query<ChangedRow>(
     `WITH write AS MATERIALIZED (
-       SELECT * FROM ${WRITES.sql} AS w (${WRITES.list()})
+       SELECT * FROM ${WRITES.sql} AS w (${WRITES.list()}) WHERE w.execution_id > 0 AND w.claim > 0
      ), changed AS (
        UPDATE executions e SET
          status = w.status,
@@ -69,7 +73,7 @@ export async function applyFencedWrites(
          kept_bytes = e.kept_bytes + coalesce(octet_length(w.records), 0)
        FROM write w
        WHERE e.id = w.execution_id AND e.worker_id IS NOT DISTINCT FROM w.worker_id AND e.claim = w.claim
-         AND e.status = 'running'
+         AND e.status IS NOT DISTINCT FROM 'running'
        RETURNING e.id, e.organisation_id, e.status, e.checkpoint_seq, w.records, e.wake_at, e.max_concurrency,
          e.completed_at IS NOT NULL AND (e.parent_waits OR e.has_waited_children OR e.error_workflow_id IS NOT NULL)
            AS has_follow_ups
