@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type BrowserService, expectNoComplaints, openBrowserService } from './support/browser-service.ts';
-import { canvasNode, draftOf, eventually, openFlow } from './support/canvas.ts';
+import { boxOf, canvasNode, draftOf, eventually, openFlow } from './support/canvas.ts';
 import { chooseNode } from './support/editor.ts';
 
 /** Operations of connectors, which the editor loads when the palette opens or a flow has one. */
@@ -78,5 +78,17 @@ test('a trigger of a service is found by searching, shows its polling, and is no
   await eventually(async () => (await draftOf(opened)).nodes.map(({ type }) => type)).toEqual([
     'trigger.gmail.new_message',
   ]);
+  expectNoComplaints(opened);
+});
+
+test('the menu of a trigger fits into a low window, and its last line is reached by scrolling', async () => {
+  const opened = await openFlow(world, { nodes: [START], edges: [] }, { height: 480 });
+  const { page } = opened;
+  await canvasNode(page, 'start').click({ button: 'right' });
+  await page.getByRole('menuitem', { name: 'Start with a service…' }).waitFor();
+  const { y, height } = await boxOf(page.getByRole('menu'));
+  expect([y >= 0, y + height <= 480]).toEqual([true, true]);
+  await page.getByRole('menuitem', { name: 'Delete' }).click();
+  await eventually(async () => (await draftOf(opened)).nodes).toEqual([]);
   expectNoComplaints(opened);
 });

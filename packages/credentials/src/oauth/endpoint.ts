@@ -12,6 +12,7 @@ import type { CredentialOf } from '@millrace/engine';
 import { reasonOf } from '@millrace/messages/explained-error';
 import * as client from 'openid-client';
 import { signJwt } from '../http/jwt.ts';
+import { currentTokenUrl } from './presets.ts';
 
 /** Types whose tokens are fetched. */
 export type TokenCredential = CredentialOf<'oauth2' | 'google_service_account'>;
@@ -124,7 +125,7 @@ function clientOf(
       : way === 'basic'
         ? basicAuthentication(secret)
         : client.ClientSecretPost(secret);
-  return { fetch: egress.fetch(organisationId), tokenUrl, clientId, auth };
+  return { fetch: egress.fetch(organisationId), tokenUrl: currentTokenUrl(tokenUrl), clientId, auth };
 }
 
 /**

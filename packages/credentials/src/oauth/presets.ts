@@ -36,3 +36,14 @@ export function withPreset(type: CredentialType, fields: JsonObject): JsonObject
   const known = { authorization_url, token_url, scope, client_authentication, authorization_parameters };
   return { ...known, ...fields };
 }
+
+/** Addresses that services give up, and those that took their place. */
+const MOVED: { readonly [former: string]: string } = {
+  // Works until 2027-02-16.
+  'https://api.hubapi.com/oauth/v1/token': 'https://api.hubapi.com/oauth/2026-03/token',
+};
+
+/** Where tokens are fetched now: credentials keep the address that was known when they were saved. */
+export function currentTokenUrl(url: string): string {
+  return MOVED[url] ?? url;
+}

@@ -20,7 +20,7 @@ import {
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { pasteFromClipboard } from './clipboard.ts';
-import { afterMenu, CopyLines, MenuLine, NodeMenuItems } from './node-menu-items.tsx';
+import { afterMenu, CopyLines, FITTING_MENU, MenuLine, NodeMenuItems } from './node-menu-items.tsx';
 
 /** The menu's target; for nodes and notes selected together, all of them. */
 export type MenuSubject =
@@ -58,6 +58,7 @@ export function CanvasMenu({
   };
   return (
     <Menu
+      {...FITTING_MENU}
       opened
       onClose={close}
       position="bottom-start"

@@ -19,7 +19,7 @@ import type { PaletteRequest } from './canvas-actions.ts';
 import type { Joining } from './connect-dialog.tsx';
 import { DiffSign } from './diff-sign.tsx';
 import { NodeIcon } from './node-icon.tsx';
-import { NodeMenuItems } from './node-menu-items.tsx';
+import { FITTING_MENU, NodeMenuItems } from './node-menu-items.tsx';
 import { RunMark } from './run-mark.tsx';
 
 /** The flow as a list: every node with its connections and problems, and every action of the canvas. */
@@ -272,7 +272,13 @@ function ListActions({
   const store = useEditorStore();
   const title = useEditor((state) => titleOf(node, state.nodeTypes));
   return (
-    <Menu position="bottom-end" withinPortal shadow="md" onOpen={() => store.getState().select([node.id])}>
+    <Menu
+      {...FITTING_MENU}
+      position="bottom-end"
+      withinPortal
+      shadow="md"
+      onOpen={() => store.getState().select([node.id])}
+    >
       <Menu.Target>
         <ActionIcon size="sm" aria-label={t('editor.actionsOf', { title })}>
           <Ellipsis size={16} />

@@ -38,6 +38,12 @@ const DIRECTIONS = [
   { name: 'down', icon: ArrowDown, x: 0, y: STEP },
 ] as const;
 
+/** Of menus that can be higher than the room for them: their lines are scrolled then. */
+export const FITTING_MENU = {
+  middlewares: { flip: true, shift: true, size: { padding: 8 } },
+  styles: { dropdown: { overflowY: 'auto' } },
+} as const;
+
 /** Runs an action that opens something, once the menu has closed. */
 export function afterMenu(act: () => void): () => void {
   return () => setTimeout(act, FOCUS_BACK_MS);

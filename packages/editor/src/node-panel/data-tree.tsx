@@ -1,7 +1,7 @@
 import { ActionIcon, Group, Text, TextInput, UnstyledButton } from '@mantine/core';
 import { titleOf } from '@millrace/editor-model/flow-value.ts';
 import { type DataSource, membersOf, type PathHint, showValue } from '@millrace/editor-model/known-values.ts';
-import { useEditorState } from '@millrace/editor-model/store.ts';
+import { useEditor, useEditorState } from '@millrace/editor-model/store.ts';
 import { isJsonArray, isJsonObject, type JsonValue } from '@millrace/engine';
 import { Hint, Muted } from '@millrace/ui/components/text.tsx';
 import { Braces, ChevronRight, Search } from 'lucide-react';
@@ -161,6 +161,7 @@ function Leaf({
 }) {
   const { t } = useTranslation();
   const insert = useInsert();
+  const canListen = useEditor(({ nodes }) => nodes.some(({ type }) => type === 'trigger.webhook'));
   const isKnown = value !== undefined && !isExample && !(isRoot && value === null);
   return (
     <UnstyledButton
@@ -179,7 +180,11 @@ function Leaf({
           {typeof value === 'string' ? value : showValue(value)}
         </Text>
       ) : (
-        isRoot && <Hint span>{t(path === 'trigger.data' ? 'forms.data.noSample' : 'forms.data.notRun')}</Hint>
+        isRoot && (
+          <Hint span>
+            {t(path === 'trigger.data' && canListen ? 'forms.data.noSample' : 'forms.data.notRun')}
+          </Hint>
+        )
       )}
     </UnstyledButton>
   );

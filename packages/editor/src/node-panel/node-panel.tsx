@@ -36,7 +36,7 @@ import { WithCode } from '@millrace/ui/components/with-code.tsx';
 import { Pin, Replace, TriangleAlert } from 'lucide-react';
 import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { TriggerLines } from '../canvas/node-menu-items.tsx';
+import { FITTING_MENU, TriggerLines } from '../canvas/node-menu-items.tsx';
 import { needsConnectors, useWholeTypes } from '../canvas/use-connectors.ts';
 import { Field } from '../fields/field.tsx';
 import { GroupFields } from '../fields/group-fields.tsx';
@@ -223,7 +223,7 @@ function PanelHead({ node }: { node: FlowNode }) {
 function TriggerMenu({ node }: { node: FlowNode }) {
   const { t } = useTranslation();
   return (
-    <Menu position="bottom-end" withinPortal>
+    <Menu {...FITTING_MENU} position="bottom-end" withinPortal>
       <Menu.Target>
         <IconButton icon={Replace} label={t('editor.changeTrigger')} size="sm" />
       </Menu.Target>
