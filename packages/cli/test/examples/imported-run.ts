@@ -95,6 +95,28 @@ export async function runConnected(
   return run(world, await storeConnected(world, original, connections), input);
 }
 
+/** The same, with a credential for each node by its type. */
+export async function runWith(
+  world: World,
+  original: JsonValue,
+  { vars = {}, credentialFor }: { readonly vars?: JsonObject; credentialFor(type: string): number },
+  input: JsonValue = {},
+): Promise<ExecutionBody> {
+  const { flow_data: flow, ...workflow } = importWhole(original);
+  const nodes = flow.nodes.map((node) => {
+    const id = credentialFor(node.type);
+    return JSON.parse(
+      JSON.stringify(node).replaceAll('"credential_id":0', `"credential_id":${id}`),
+    ) as typeof node;
+  });
+  const settings = { ...flow.settings, vars: { ...flow.settings?.vars, ...vars } };
+  return run(
+    world,
+    await store(world, { ...workflow, flow_data: { ...flow, nodes, settings } } as never),
+    input,
+  );
+}
+
 /** Imports it, and runs it to its end without a failure. */
 export async function runImported(
   world: World,
