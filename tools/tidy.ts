@@ -146,8 +146,12 @@ const SQL_MADE_FROM_STRINGS_ON_PURPOSE = new Map<string, string>([
   ],
   ['packages/runtime/src/limited-statements.ts', 'as the other way of claiming'],
   [
-    'packages/service/src/executions/admin-uncompleted-walks.ts',
-    'only scans of the wanted statuses are planned, and those are from a constant list',
+    'packages/runtime/src/start-statements.ts',
+    'one statement in several ways, made once from constant parts',
+  ],
+  [
+    'packages/service/src/executions/admin-scans.ts',
+    'a scan of one of three indexes is put in; its text is made from constants, and all values are parameters',
   ],
 ]);
 const SQL_START =

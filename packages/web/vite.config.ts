@@ -5,7 +5,7 @@ import { gzipAsync } from '@gfx/zopfli';
 import react from '@vitejs/plugin-react';
 import { defineConfig, type Plugin } from 'vite';
 import { componentStyles } from './src/build/component-styles.ts';
-import { listRouteFiles, listRoutes } from './src/build/route-files.ts';
+import { listRouteFiles, listRoutes, listTabs } from './src/build/route-files.ts';
 
 /** Larger ones aren't part of a first view. */
 const PACKED_CLOSELY_BYTES = 350_000;
@@ -36,6 +36,10 @@ function packAssets(): Plugin {
   };
 }
 
+const ROUTER = 'src/router.tsx';
+const TABS = '../workflow-pages/src/editor/tab-content.tsx';
+const readSource = (path: string) => readFileSync(join(import.meta.dirname, path), 'utf8');
+
 /** Writes which files the first view of each page needs; the service names them in the page's head. */
 function listFirstFiles(): Plugin {
   return {
@@ -47,19 +51,20 @@ function listFirstFiles(): Plugin {
       handler(_options, bundle) {
         const chunks = Object.values(bundle).flatMap((file) => (file.type === 'chunk' ? [file] : []));
         const entry = chunks.find(({ isEntry }) => isEntry)?.fileName ?? '';
-        const described = chunks.map(({ fileName, facadeModuleId, imports, viteMetadata }) => ({
-          fileName,
-          facadeModuleId,
-          imports,
-          css: [...(viteMetadata?.importedCss ?? [])],
-        }));
-        const routes = listRoutes(readFileSync(join(import.meta.dirname, 'src/router.tsx'), 'utf8'));
-        const files = listRouteFiles(routes, described, entry);
-        const gone = Object.values(files)
-          .flat()
+        const described = chunks.map(
+          ({ fileName, facadeModuleId, imports, dynamicImports, viteMetadata }) => ({
+            ...{ fileName, facadeModuleId, imports, dynamicImports },
+            css: [...(viteMetadata?.importedCss ?? [])],
+          }),
+        );
+        const routes = [...listRoutes(readSource(ROUTER)), ...listTabs(readSource(TABS))];
+        const pages = listRouteFiles(routes, described, entry);
+        const gone = Object.values(pages)
+          .flatMap(({ later, ...first }) => [first, later])
+          .flatMap(({ files, japanese }) => [...files, ...japanese])
           .find((file) => bundle[file] === undefined);
         if (gone !== undefined) this.error(`${gone} would be fetched first, but isn't there`);
-        this.emitFile({ type: 'asset', fileName: 'first-files.json', source: JSON.stringify(files) });
+        this.emitFile({ type: 'asset', fileName: 'first-files.json', source: JSON.stringify(pages) });
       },
     },
   };

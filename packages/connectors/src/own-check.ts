@@ -5,7 +5,7 @@ import {
   jsonDepthExceeds,
 } from '@millrace/engine';
 import { type Message, message } from '@millrace/messages';
-import type { ConnectorFault } from './lint.ts';
+import type { ConnectorFault } from './lint-parts.ts';
 import { readOwnConnector } from './own.ts';
 import { tooLarge } from './own-file.ts';
 

@@ -12,7 +12,9 @@ import {
 import { type Message, message } from '@millrace/messages';
 import { Compile } from 'typebox/compile';
 import { type Connector, type OwnConnectorFile, ownConnectorSchema } from './format.ts';
-import { type ConnectorFault, lintContents, lintUnusedJapanese } from './lint.ts';
+import { lintContents } from './lint.ts';
+import { lintUnusedJapanese } from './lint-japanese.ts';
+import type { ConnectorFault } from './lint-parts.ts';
 import { complete } from './own-file.ts';
 
 /** What a setting's schema may consist of. All of it is checked in linear time, and forms know how to show it. */

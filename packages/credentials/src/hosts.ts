@@ -1,4 +1,5 @@
 import { isIP } from 'node:net';
+import { normaliseHost } from '@millrace/egress/allow-hosts';
 
 /** Where a credential may be sent. `port` null means any. */
 type Binding =
@@ -25,7 +26,7 @@ export function normaliseBoundHost(text: string): string | undefined {
 export function allowsUrl(hosts: readonly string[], url: string): boolean {
   const parsed = URL.parse(url);
   if (parsed === null) return false;
-  const host = bare(parsed.hostname);
+  const host = normaliseHost(parsed.hostname);
   const port = parsed.port === '' ? DEFAULT_PORTS[parsed.protocol] : parsed.port;
   if (host === '' || port === undefined) return false;
   return hosts.some((text) => {
@@ -50,17 +51,12 @@ function parseBinding(text: string): Binding | undefined {
   if (port !== null && (Number(port) < 1 || Number(port) > 65_535)) return undefined;
   // The URL parser normalises names and addresses to the form sent in requests.
   const url = URL.parse(`https://${name}/`);
-  const host = bare(url?.hostname ?? '');
+  const host = normaliseHost(url?.hostname ?? '');
   if (host === '' || (wildcard !== undefined && isIP(host) !== 0)) return undefined;
   const normalPort = port === null ? null : String(Number(port));
   return wildcard === undefined
     ? { kind: 'host', host, port: normalPort }
     : { kind: 'below', suffix: `.${host}`, port: normalPort };
-}
-
-function bare(hostname: string): string {
-  const name = hostname.startsWith('[') ? hostname.slice(1, -1) : hostname;
-  return name.toLowerCase().replace(/\.+$/, '');
 }
 
 function bracketed(host: string): string {

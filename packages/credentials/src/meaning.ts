@@ -4,8 +4,6 @@ import type { FieldError } from '@millrace/errors/errors';
 import { type Message, message } from '@millrace/messages';
 import { readPrivateKey } from './http/pem.ts';
 
-type Check = (isRight: boolean, field: string, fault: Message) => void;
-
 // Visible ASCII, space, tab and Latin-1, as RFC 9110 defines it; no line breaks, which would start another header.
 const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 const HEADER_NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
@@ -13,128 +11,119 @@ const HEADER_NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 const UNFIT_HEADERS =
   /^(host|content-(length|type|encoding|language|location)|transfer-encoding|connection|keep-alive|proxy-connection|upgrade|expect|te|trailer|accept|accept-language|accept-encoding|user-agent|idempotency-key)$/i;
 
+/** Fields of a credential, and where what is wrong with them is noted. */
+interface Checked {
+  readonly fields: JsonObject;
+  /** Empty for what isn't a text. */
+  readonly text: (field: string) => string;
+  readonly given: (field: string) => boolean;
+  readonly check: (isRight: boolean, field: string, fault: Message) => void;
+}
+
 /** Checks what a schema can't say, with pointers below `/fields`. */
 export function checkMeaning(type: CredentialType, fields: JsonObject): FieldError[] {
   const errors: FieldError[] = [];
-  const check: Check = (isRight, field, fault) => {
-    if (!isRight) errors.push({ pointer: `/fields/${field}`, code: 'invalid_value', message: fault });
-  };
-  const text = (field: string): string => {
-    const value = fields[field];
-    return typeof value === 'string' ? value : '';
-  };
-  const given = (field: string): boolean => fields[field] !== null;
-  switch (type) {
-    case 'bearer':
-      check(/^[\x21-\x7e]+$/.test(text('token')), 'token', message('service.credential_token_characters'));
-      break;
-    case 'basic':
-      check(!text('username').includes(':'), 'username', message('service.credential_username_colon'));
-      break;
-    case 'header':
-      check(HEADER_NAME.test(text('name')), 'name', message('service.credential_header_malformed'));
-      check(!UNFIT_HEADERS.test(text('name')), 'name', message('service.credential_header_reserved'));
-      check(HEADER_VALUE.test(text('value')), 'value', message('service.credential_header_value'));
-      break;
-    case 'smtp':
-    case 'mqtt':
-      check(
-        given('username') === given('password'),
-        given('username') ? 'password' : 'username',
-        message('service.credential_login_incomplete'),
-      );
-      break;
-    case 'kafka': {
-      const signsIn = fields.mechanism !== 'none';
-      if (fields.mechanism === 'oauth_bearer') {
-        check(isWebAddress(text('token_url'), true), 'token_url', message('service.url_with_fragment'));
-        check(
-          !given('extensions') || EXTENSIONS.test(text('extensions')),
-          'extensions',
-          message('service.credential_extensions'),
-        );
-      }
-      check(
-        given('certificate') === given('private_key'),
-        given('certificate') ? 'private_key' : 'certificate',
-        message('service.credential_certificate_incomplete'),
-      );
-      for (const name of ['certificate', 'private_key', 'authority']) {
-        check(!given(name) || isPem(text(name)), name, message('service.credential_pem'));
-      }
-      check(
-        given('username') === signsIn,
-        'username',
-        message(signsIn ? 'service.credential_kafka_login' : 'service.credential_kafka_no_login'),
-      );
-      check(
-        given('password') === signsIn,
-        'password',
-        message(signsIn ? 'service.credential_kafka_login' : 'service.credential_kafka_no_login'),
-      );
-      break;
-    }
-    case 'ai':
-      check(
-        !given('base_url') || isWebAddress(text('base_url'), true),
-        'base_url',
-        message('service.url_with_fragment'),
-      );
-      check(
-        given('api_key') || (fields.provider === 'openai_compatible' && given('base_url')),
-        'api_key',
-        message('service.credential_ai_key'),
-      );
-      break;
-    case 'chat':
-      check(given('webhook_url') || given('token'), 'webhook_url', message('service.credential_chat_access'));
-      check(
-        !given('webhook_url') || URL.parse(text('webhook_url'))?.protocol.startsWith('http') === true,
-        'webhook_url',
-        message('service.url_malformed'),
-      );
-      check(
-        !given('base_url') || isWebAddress(text('base_url')),
-        'base_url',
-        message('service.url_with_query'),
-      );
-      break;
-    case 'query':
-      check(/^[\x21-\x7e]+$/.test(text('name')), 'name', message('service.credential_parameter_name'));
-      break;
-    case 'oauth2':
-      checkOauth(fields, check);
-      break;
-    case 'google_service_account':
-      check(isWebAddress(text('token_url'), true), 'token_url', message('service.url_with_fragment'));
-      check(isPrivateKey(text('private_key')), 'private_key', message('service.credential_private_key'));
-      break;
-    case 'jwt':
-      check(
-        text('algorithm').startsWith('HS') || isPrivateKey(text('key')),
-        'key',
-        message('service.credential_private_key'),
-      );
-      check(
-        !given('claims') || isJsonObject(tryParseJson(text('claims'))),
-        'claims',
-        message('service.credential_claims'),
-      );
-      break;
-    case 'client_certificate':
-      check(isPem(text('certificate')), 'certificate', message('service.credential_pem'));
-      check(isPem(text('private_key')), 'private_key', message('service.credential_pem'));
-      check(!given('authority') || isPem(text('authority')), 'authority', message('service.credential_pem'));
-      break;
-    case 'aws':
-    case 'digest':
-    case 'imap':
-    case 'redis':
-    case 'secret':
-    case 'sql':
-      break;
-  }
+  CHECKS[type]?.({
+    fields,
+    text: (field) => {
+      const value = fields[field];
+      return typeof value === 'string' ? value : '';
+    },
+    given: (field) => fields[field] !== null,
+    check: (isRight, field, fault) => {
+      if (!isRight) errors.push({ pointer: `/fields/${field}`, code: 'invalid_value', message: fault });
+    },
+  });
   return errors;
+}
+
+/** By the type; null if its schema says everything. */
+const CHECKS: { readonly [Type in CredentialType]: ((checked: Checked) => void) | null } = {
+  ai: checkAi,
+  aws: null,
+  basic: ({ text, check }) =>
+    check(!text('username').includes(':'), 'username', message('service.credential_username_colon')),
+  bearer: ({ text, check }) =>
+    check(/^[\x21-\x7e]+$/.test(text('token')), 'token', message('service.credential_token_characters')),
+  chat: checkChat,
+  client_certificate: checkCertificates,
+  digest: null,
+  google_service_account: ({ text, check }) => {
+    check(isWebAddress(text('token_url'), true), 'token_url', message('service.url_with_fragment'));
+    check(isPrivateKey(text('private_key')), 'private_key', message('service.credential_private_key'));
+  },
+  header: checkHeader,
+  imap: null,
+  jwt: checkJwt,
+  kafka: checkKafka,
+  mqtt: checkLogin,
+  oauth2: checkOauth,
+  query: ({ text, check }) =>
+    check(/^[\x21-\x7e]+$/.test(text('name')), 'name', message('service.credential_parameter_name')),
+  redis: null,
+  secret: null,
+  smtp: checkLogin,
+  sql: null,
+};
+
+function checkHeader({ text, check }: Checked): void {
+  check(HEADER_NAME.test(text('name')), 'name', message('service.credential_header_malformed'));
+  check(!UNFIT_HEADERS.test(text('name')), 'name', message('service.credential_header_reserved'));
+  check(HEADER_VALUE.test(text('value')), 'value', message('service.credential_header_value'));
+}
+
+/** A user name and a password, or neither. */
+function checkLogin({ given, check }: Checked): void {
+  const missing = given('username') ? 'password' : 'username';
+  check(given('username') === given('password'), missing, message('service.credential_login_incomplete'));
+}
+
+function checkKafka({ fields, text, given, check }: Checked): void {
+  if (fields.mechanism === 'oauth_bearer') {
+    check(isWebAddress(text('token_url'), true), 'token_url', message('service.url_with_fragment'));
+    const isFine = !given('extensions') || EXTENSIONS.test(text('extensions'));
+    check(isFine, 'extensions', message('service.credential_extensions'));
+  }
+  check(
+    given('certificate') === given('private_key'),
+    given('certificate') ? 'private_key' : 'certificate',
+    message('service.credential_certificate_incomplete'),
+  );
+  for (const name of ['certificate', 'private_key', 'authority']) {
+    check(!given(name) || isPem(text(name)), name, message('service.credential_pem'));
+  }
+  const signsIn = fields.mechanism !== 'none';
+  const fault = message(signsIn ? 'service.credential_kafka_login' : 'service.credential_kafka_no_login');
+  for (const name of ['username', 'password']) check(given(name) === signsIn, name, fault);
+}
+
+function checkAi({ fields, text, given, check }: Checked): void {
+  const isAddress = !given('base_url') || isWebAddress(text('base_url'), true);
+  check(isAddress, 'base_url', message('service.url_with_fragment'));
+  const needsNoKey = fields.provider === 'openai_compatible' && given('base_url');
+  check(given('api_key') || needsNoKey, 'api_key', message('service.credential_ai_key'));
+}
+
+function checkChat({ text, given, check }: Checked): void {
+  check(given('webhook_url') || given('token'), 'webhook_url', message('service.credential_chat_access'));
+  const isHttp =
+    !given('webhook_url') || URL.parse(text('webhook_url'))?.protocol.startsWith('http') === true;
+  check(isHttp, 'webhook_url', message('service.url_malformed'));
+  const isAddress = !given('base_url') || isWebAddress(text('base_url'));
+  check(isAddress, 'base_url', message('service.url_with_query'));
+}
+
+function checkJwt({ text, given, check }: Checked): void {
+  const isKey = text('algorithm').startsWith('HS') || isPrivateKey(text('key'));
+  check(isKey, 'key', message('service.credential_private_key'));
+  const isObject = !given('claims') || isJsonObject(tryParseJson(text('claims')));
+  check(isObject, 'claims', message('service.credential_claims'));
+}
+
+function checkCertificates({ text, given, check }: Checked): void {
+  check(isPem(text('certificate')), 'certificate', message('service.credential_pem'));
+  check(isPem(text('private_key')), 'private_key', message('service.credential_pem'));
+  check(!given('authority') || isPem(text('authority')), 'authority', message('service.credential_pem'));
 }
 
 /** Set by the protocol; a parameter of the same name would replace it. */
@@ -153,7 +142,7 @@ const OWN_PARAMETERS = [
   'refresh_token',
 ];
 
-function checkOauth(fields: JsonObject, check: Check): void {
+function checkOauth({ fields, check }: Checked): void {
   const textOf = (field: string) => (typeof fields[field] === 'string' ? fields[field] : null);
   const authorization = textOf('authorization_url');
   if (fields.grant === 'authorization_code') {

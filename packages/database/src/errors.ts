@@ -5,8 +5,8 @@
 export class DatabaseUnavailableError extends Error {
   override readonly name = 'DatabaseUnavailableError';
 
-  constructor(cause: unknown, detail = causeText(cause)) {
-    super(`The database is unavailable: ${detail}`, { cause });
+  constructor(cause: unknown) {
+    super(`The database is unavailable: ${causeText(cause)}`, { cause });
   }
 }
 

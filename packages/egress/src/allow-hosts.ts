@@ -54,7 +54,8 @@ export function targetOf(url: URL): Target {
   return { host: normaliseHost(url.hostname), port: url.port === '' ? defaultPort : Number(url.port) };
 }
 
-function normaliseHost(hostname: string): string {
+/** A host name as it is compared: without brackets, capitals and final dots. */
+export function normaliseHost(hostname: string): string {
   const bare = hostname.startsWith('[') ? hostname.slice(1, -1) : hostname;
   return bare.toLowerCase().replace(/\.+$/, '');
 }

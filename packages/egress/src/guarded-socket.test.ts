@@ -4,21 +4,10 @@ import { HttpClientError } from '@millrace/engine';
 import { saying } from '@millrace/messages/testing';
 import { startTcp, type TestServer } from '@millrace/testing/test-server';
 import { describe, expect, it } from 'vitest';
-import type { ResolvedAddress } from './connector.ts';
+import { fakeDns } from './fake-dns.ts';
 import { createGuardedSockets } from './guarded-socket.ts';
 
 const never = new AbortController().signal;
-
-/** Answers lookups in order; the last answer is repeated. Counts the lookups. */
-function fakeDns(...answers: readonly (readonly string[])[]) {
-  let asked = 0;
-  const resolve = (): Promise<ResolvedAddress[]> => {
-    const addresses = answers[Math.min(asked, answers.length - 1)] ?? [];
-    asked += 1;
-    return Promise.resolve(addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 })));
-  };
-  return { resolve, asked: () => asked };
-}
 
 async function connect(
   host: string,

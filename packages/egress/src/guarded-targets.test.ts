@@ -4,7 +4,8 @@ import { HttpClientError, type HttpResponse } from '@millrace/engine';
 import { saying } from '@millrace/messages/testing';
 import { startHttp, type TestServer } from '@millrace/testing/test-server';
 import { afterEach, describe, expect, it } from 'vitest';
-import { createGuardedConnector, type ResolvedAddress } from './connector.ts';
+import { createGuardedConnector } from './connector.ts';
+import { fakeDns } from './fake-dns.ts';
 import { createGuardedHttpClient, type GuardedHttpClient } from './guarded-client.ts';
 import { createTargetPolicy } from './target-policy.ts';
 
@@ -12,17 +13,6 @@ const clients: GuardedHttpClient[] = [];
 afterEach(async () => {
   await Promise.all(clients.splice(0).map((client) => client.close()));
 });
-
-/** Answers lookups in order; the last answer is repeated. Counts the lookups. */
-function fakeDns(...answers: readonly (readonly string[])[]) {
-  let asked = 0;
-  const resolve = (): Promise<ResolvedAddress[]> => {
-    const addresses = answers[Math.min(asked, answers.length - 1)] ?? [];
-    asked += 1;
-    return Promise.resolve(addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 })));
-  };
-  return { resolve, asked: () => asked };
-}
 
 function get(
   url: string,

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { HostWait } from '@millrace/engine';
+import { type HostWait, once } from '@millrace/engine';
 import { targetOf } from './allow-hosts.ts';
 import type { HostLimits, HostPass } from './host-limits.ts';
 
@@ -42,12 +42,4 @@ function quotaOf({ url, headers }: TurnRequest): string {
       ? url.pathname
       : JSON.stringify(credentials.toSorted(([a], [b]) => (a < b ? -1 : 1)));
   return createHash('sha256').update(about).digest('base64url');
-}
-
-function once(make: () => string): () => string {
-  let made: string | null = null;
-  return () => {
-    made ??= make();
-    return made;
-  };
 }

@@ -43,17 +43,13 @@ export interface Analysis {
  * What a structurally sound flow still lacks for activation (SPEC.md, P rules): problems of nodes first, in the flow's order, then those of
  * the whole flow. Empty when it can run.
  */
-export function findProblems(flow: Flow, registry: NodeRegistry, at = FLOW_POINTER): readonly Problem[] {
-  return finishWork(analyseWork(flow, registry, at)).problems;
+export function findProblems(flow: Flow, registry: NodeRegistry): readonly Problem[] {
+  return finishWork(analyseWork(flow, registry)).problems;
 }
 
 /** {@link findProblems} in pieces. */
-export function* findProblemsWork(
-  flow: Flow,
-  registry: NodeRegistry,
-  at = FLOW_POINTER,
-): Work<readonly Problem[]> {
-  return (yield* analyseWork(flow, registry, at)).problems;
+export function* findProblemsWork(flow: Flow, registry: NodeRegistry): Work<readonly Problem[]> {
+  return (yield* analyseWork(flow, registry)).problems;
 }
 
 /** Checking a node with a few members costs about this many steps. */

@@ -59,7 +59,7 @@ export { jsonDepthExceeds } from '@millrace/values/json-depth';
 export { findJsonMistake } from '@millrace/values/json-mistake';
 export { checkJsonSize, measureWork, type SizeVerdict } from '@millrace/values/json-size';
 export { parseWork, stringifyWork } from '@millrace/values/json-work';
-export { loadOnce } from '@millrace/values/load-once';
+export { loadOnce, once } from '@millrace/values/load-once';
 export { compareKeys, LAST_RANK, type OrderKey, orderKey } from '@millrace/values/order-key';
 export { searchForPattern } from '@millrace/values/pattern';
 export { remember } from '@millrace/values/remember';

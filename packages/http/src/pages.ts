@@ -7,6 +7,7 @@ import fastifyStatic from '@fastify/static';
 import { ApiError } from '@millrace/errors/errors';
 import { message } from '@millrace/messages';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import Negotiator from 'negotiator';
 import { DOCS_PATH } from './docs-page.ts';
 import { accepts } from './negotiation.ts';
 
@@ -42,7 +43,7 @@ export function findWebPages(): string | null {
 /** The built admin area: one page whose scripts render the content for its address. */
 export interface AdminPages {
   readonly folder: string;
-  /** Sends the page for a path, with a policy that allows only its own scripts. */
+  /** Sends the page for a path, with a policy that allows only its own scripts. Its head depends on the reader's language. */
   send(reply: FastifyReply, path: string): FastifyReply;
 }
 
@@ -55,35 +56,77 @@ export function openAdminPages(folder: string | null): AdminPages | null {
     folder,
     send(reply, path) {
       const nonce = randomBytes(16).toString('base64');
+      const head = headOf(reply.request, path);
       return reply
         .header('content-security-policy', pagePolicy(nonce))
         .header('cache-control', 'no-store')
+        .header('vary', 'accept-language, cookie')
         .type('text/html; charset=utf-8')
         .serializer((text: unknown) => text as string)
-        .send(html.replace('</head>', `${headOf(path)}</head>`).replaceAll(NONCE_PLACEHOLDER, nonce));
+        .send(html.replace('</head>', `${head}</head>`).replaceAll(NONCE_PLACEHOLDER, nonce));
     },
   };
 }
+
+/** Of the page's texts. English ones come with the code. */
+const LANGUAGES = ['en', 'ja'] as const;
+type Language = (typeof LANGUAGES)[number];
+
+/**
+ * The one that the page will choose, unless its reader has chosen another one in this browser: then they have been here before, and it has the files.
+ */
+function languageOf({ headers }: FastifyRequest): Language {
+  const [language = 'en'] = new Negotiator({ headers }).languages([...LANGUAGES]) as Language[];
+  return language;
+}
+
+/** As the build writes them (`web/src/build/route-files.ts`). */
+interface PageFiles {
+  readonly files: readonly string[];
+  readonly japanese: readonly string[];
+}
+type FirstFiles = Readonly<Record<string, PageFiles & { readonly later: PageFiles }>>;
 
 /**
  * What the head says of a path: the files that its first view needs besides those of every page, so that the browser fetches all of them at
  * once. At a slow connection, each turn of asking and waiting is seen.
  */
-function readFirstFiles(folder: string): (path: string) => string {
+function readFirstFiles(folder: string): (request: FastifyRequest, path: string) => string {
   const file = join(folder, 'first-files.json');
-  const files = existsSync(file)
-    ? (JSON.parse(readFileSync(file, 'utf8')) as { readonly [path: string]: readonly string[] })
-    : {};
-  const heads = Object.entries(files).map(([path, names]) => ({
-    pattern: new RegExp(`^${path.replaceAll(/\$\w+/g, '[^/]+')}/?$`),
-    head: names.map(linkTo).join(''),
-  }));
-  return (path) => {
-    const files = heads.find(({ pattern }) => pattern.test(path))?.head ?? '';
-    return path.startsWith('/o/') ? files + WHO : files;
+  const pages = existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as FirstFiles) : {};
+  const heads = Object.entries(pages).map(([path, { later, ...first }]) => {
+    const linksFor = (language: Language) =>
+      filesFor(first, language).map(linkTo).join('') +
+      filesFor(later, language)
+        .map((name) => linkTo(name).replace('>', ' fetchpriority="low">'))
+        .join('');
+    return {
+      pattern: new RegExp(`^${path.replaceAll(/\$\w+/g, '[^/]+')}/?$`),
+      links: { en: linksFor('en'), ja: linksFor('ja') },
+    };
+  });
+  return (request, path) => {
+    const isSignedIn = SESSION.test(request.headers.cookie ?? '');
+    const place = destinationOf(path, isSignedIn);
+    const links = heads.find(({ pattern }) => pattern.test(place))?.links[languageOf(request)] ?? '';
+    return (path === '/' ? STATE : '') + (place.startsWith('/o/') ? WHO : '') + links;
   };
 }
 
+const filesFor = ({ files, japanese }: PageFiles, language: Language) =>
+  language === 'ja' ? [...files, ...japanese] : files;
+
+/** The cookie of whoever is signed in, or was. */
+const SESSION = /(?:^|; )(?:__Host-)?millrace_session=./;
+
+/** Two addresses show nothing themselves: the page leads on to another one. */
+function destinationOf(path: string, isSignedIn: boolean): string {
+  if (path === '/') return isSignedIn ? '/o/any/workflows' : '/sign-in';
+  return /^\/o\/[^/]+\/?$/.test(path) ? `${path.replace(/\/$/, '')}/workflows` : path;
+}
+
+/** The start page begins with asking whether there are accounts. */
+const STATE = '<link rel="preload" as="fetch" crossorigin href="/api/admin/state">';
 /** Pages of an organisation begin with asking who is signed in. */
 const WHO = '<link rel="preload" as="fetch" crossorigin href="/api/admin/me">';
 

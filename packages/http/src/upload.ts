@@ -2,9 +2,9 @@ import type { Readable } from 'node:stream';
 import { ApiError } from '@millrace/errors/errors';
 import { message } from '@millrace/messages';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { isMultipart, typeOf } from './media-type.ts';
 import { type ArrivingFile, bodyAsFile, type PartLimits, readParts } from './parts.ts';
 
-const MULTIPART = 'multipart/form-data';
 /** The part that is the file; others are ignored. */
 const PART = 'file';
 const LIMITS: PartLimits = { parts: 1_000, files: 1_000, fieldBytes: null, takesUnnamed: true };
@@ -28,8 +28,7 @@ export async function readUpload<Kept>(
   const body = request.body as Readable | undefined;
   if (body === undefined) throw withoutFile();
   const { headers } = request;
-  const type = headers['content-type'];
-  if (type?.trim().toLowerCase().startsWith(MULTIPART)) {
+  if (isMultipart(typeOf(headers['content-type']))) {
     const kept: Kept[] = [];
     await readParts(body, headers, LIMITS, async (file, field) => {
       if (field !== PART) return;

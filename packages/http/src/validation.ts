@@ -153,23 +153,20 @@ function withDoubles(value: JsonValue): JsonValue {
   return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, withDoubles(member)]));
 }
 
-/**
- * Converts Ajv's errors to the API's format.
- * @param base pointer of the checked value in the body
- */
-export function toFieldErrors(errors: readonly ErrorObject[], base = ''): FieldError[] {
+/** Converts Ajv's errors to the API's format. */
+function toFieldErrors(errors: readonly ErrorObject[]): FieldError[] {
   const found = errors
     // These repeat the errors of their branches.
     .filter(({ keyword }) => !['if', 'anyOf', 'oneOf', 'allOf'].includes(keyword) || errors.length === 1)
-    .map((error) => toFieldError(error, base));
+    .map(toFieldError);
   const distinct = new Map(
     found.map((error) => [`${error.pointer} ${error.code} ${inEnglish(error.message)}`, error]),
   );
   return [...distinct.values()].slice(0, MAX_ERRORS);
 }
 
-function toFieldError(error: ErrorObject, base: string): FieldError {
-  const at = base + error.instancePath;
+function toFieldError(error: ErrorObject): FieldError {
+  const at = error.instancePath;
   const { params } = error;
   switch (error.keyword) {
     case 'required':

@@ -1,8 +1,10 @@
 import type { Socket } from 'node:net';
+import { ByteQueue } from '@millrace/egress/byte-queue';
 import { cutOnAbort } from '@millrace/egress/cut-on-abort';
 import type { GuardedFetch } from '@millrace/egress/guarded-fetch';
 import type { GuardedSockets, SocketTarget } from '@millrace/egress/guarded-socket';
 import { normalisePem } from '@millrace/egress/pem';
+import { ScramError } from '@millrace/egress/scram';
 import { type CredentialOf, HttpClientError, ServiceError } from '@millrace/engine';
 import { message } from '@millrace/messages';
 import { ByteReader, ByteWriter, KafkaProtocolError } from './bytes.ts';
@@ -19,7 +21,7 @@ import {
   saslHandshake,
   type Versions,
 } from './protocol/request.ts';
-import { type Login, SaslError, type SaslMechanism, signIn } from './sasl.ts';
+import { type Login, type SaslMechanism, signIn, TokenRefusedError } from './sasl.ts';
 
 /** Limit of a response with messages; brokers send a whole batch even if it is larger than requested. */
 export const MAX_FETCH_BYTES = 8 * 1024 * 1024;
@@ -73,8 +75,7 @@ export class BrokerConnection {
   readonly #socket: Socket;
   #versions: Versions = new Map();
   readonly #pending: Pending[] = [];
-  #pieces: Buffer[] = [];
-  #length = 0;
+  readonly #received = new ByteQueue();
   /** Of the response that is arriving. */
   #size: number | null = null;
   #isAtGate = false;
@@ -87,8 +88,7 @@ export class BrokerConnection {
     this.where = where;
     socket.setNoDelay(true);
     socket.on('data', (piece: Buffer) => {
-      this.#pieces.push(piece);
-      this.#length += piece.byteLength;
+      this.#received.push(piece);
       this.#read();
     });
     socket.on('error', (error) => this.#end(error));
@@ -212,8 +212,8 @@ export class BrokerConnection {
   #readOne(): boolean {
     const [next] = this.#pending;
     if (this.#size === null) {
-      if (this.#length < 4) return false;
-      const start = this.#take(4);
+      if (this.#received.length < 4) return false;
+      const start = this.#received.take(4);
       const size = start.readInt32BE(0);
       // A record of TLS: an alert, or its greeting.
       if (start[0] === 0x15 && start[1] === 3)
@@ -228,8 +228,8 @@ export class BrokerConnection {
         return false;
       }
     }
-    if (next === undefined || this.#length < this.#size) return false;
-    const body = this.#take(this.#size);
+    if (next === undefined || this.#received.length < this.#size) return false;
+    const body = this.#received.take(this.#size);
     this.#size = null;
     if (body.readInt32BE(0) !== next.id) throw new KafkaProtocolError('it answers another request');
     this.#pending.shift();
@@ -257,21 +257,11 @@ export class BrokerConnection {
     });
   }
 
-  #take(count: number): Buffer {
-    const all =
-      this.#pieces.length === 1 ? (this.#pieces[0] ?? Buffer.alloc(0)) : Buffer.concat(this.#pieces);
-    const rest = all.subarray(count);
-    this.#pieces = rest.byteLength === 0 ? [] : [rest];
-    this.#length = rest.byteLength;
-    return all.subarray(0, count);
-  }
-
   #end(error: Error): void {
     if (this.#ended !== null) return;
     this.#ended = error;
     this.#socket.destroy();
-    this.#pieces = [];
-    this.#length = 0;
+    this.#received.clear();
     this.#release();
     for (const { reject, timer } of this.#pending.splice(0)) {
       clearTimeout(timer);
@@ -307,7 +297,7 @@ export class BrokerConnection {
           : { mechanism: name, username: username ?? '', password: password ?? '' };
       await signIn(login, ask);
     } catch (error) {
-      if (!(error instanceof SaslError)) throw error;
+      if (!(error instanceof ScramError || error instanceof TokenRefusedError)) throw error;
       throw new ServiceError(
         'kafka_auth_failed',
         message('ports.kafka_sign_in', { host: this.where, reason: error.message }),

@@ -31,18 +31,6 @@ const LOST_MS = 25_000;
 /** Minimum pause between two rounds. */
 const ROUND_MS = 250;
 
-/** Keeps the connections of listening triggers open. Any number of processes may share a database: each connection belongs to one of them. */
-export interface Listener {
-  /** Starts listening. @throws DatabaseUnavailableError if the database is currently unavailable */
-  start(): Promise<void>;
-  /** Closes all connections and releases their claims. Safe to call twice. */
-  stop(): Promise<void>;
-}
-
-export function createListener(deps: ListenerDeps): Listener {
-  return new PgListener(deps);
-}
-
 interface OpenConnection {
   readonly claimed: ClaimedPoll;
   readonly controller: AbortController;
@@ -50,7 +38,8 @@ interface OpenConnection {
   readonly closed: Promise<void>;
 }
 
-class PgListener implements Listener {
+/** Keeps the connections of listening triggers open. Any number of processes may share a database: each connection belongs to one of them. */
+export class Listener {
   readonly #deps: ListenerDeps;
   readonly #limits: ListenerLimits;
   readonly #meters: Meters;
@@ -73,10 +62,12 @@ class PgListener implements Listener {
     });
   }
 
+  /** Starts listening. @throws DatabaseUnavailableError if the database is currently unavailable */
   start(): Promise<void> {
     return this.#loop.start();
   }
 
+  /** Closes all connections and releases their claims. Safe to call twice. */
   async stop(): Promise<void> {
     await this.#loop.stop();
     const connections = [...this.#connections.values()];

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { notePollFailure } from '@millrace/alerts/polls';
 import type { CredentialType } from '@millrace/engine';
 import { type JsonObject, parseJson } from '@millrace/engine';
-import { createListener, type Listener, type ListenerDeps } from '@millrace/listening/listener';
+import { Listener, type ListenerDeps } from '@millrace/listening/listener';
 import { prepareSecretKeys } from '@millrace/secrets/keys';
 import { createPerson } from '@millrace/testing/admin';
 import {
@@ -53,7 +53,7 @@ export function useListening() {
   /** One more process that listens. */
   async function listener(more: Partial<ListenerDeps> = {}): Promise<Listener> {
     const { deps } = service;
-    const made = createListener({
+    const made = new Listener({
       ...deps,
       ...{ http: deps.egress.http, sockets: deps.egress.sockets, fetch: deps.egress.fetch, services },
       ...{ maxSteps: 1_000_000, maxItemBytes: 1_000_000, pauseMs: 50 },

@@ -8,18 +8,6 @@ export interface PollerDeps extends PollDeps {
   readonly meters?: Meters;
 }
 
-/**
- * Runs due polls. Any number of processes may share a database: each poll is claimed by one of them, and what it finds is started once.
- */
-export interface Poller {
-  /** Starts polling. @throws DatabaseUnavailableError if the database is currently unavailable */
-  start(): Promise<void>;
-  /** Aborts running polls and releases their claims. Safe to call twice. */
-  stop(): Promise<void>;
-  /** Runs every poll that is due now and returns the milliseconds until the next one; null if there is none. */
-  runDue(): Promise<number | null>;
-}
-
 /** Concurrent polls of one process: they mostly wait for other services, and each may take a few megabytes. */
 const PARALLEL = 6;
 /** The same for one organisation, so that its slow sources don't block others. */
@@ -33,11 +21,10 @@ const BUSY_MS = 1_000;
 /** A poll that can't be run is retried after this, and doesn't hold up the others. */
 const FAULT_MS = 60_000;
 
-export function createPoller(deps: PollerDeps): Poller {
-  return new PgPoller(deps);
-}
-
-class PgPoller implements Poller {
+/**
+ * Runs due polls. Any number of processes may share a database: each poll is claimed by one of them, and what it finds is started once.
+ */
+export class Poller {
   readonly #deps: PollerDeps;
   readonly #meters: Meters;
   readonly #loop: TriggerLoop;
@@ -55,15 +42,18 @@ class PgPoller implements Poller {
     });
   }
 
+  /** Starts polling. @throws DatabaseUnavailableError if the database is currently unavailable */
   start(): Promise<void> {
     return this.#loop.start();
   }
 
+  /** Aborts running polls and releases their claims. Safe to call twice. */
   async stop(): Promise<void> {
     await this.#loop.stop();
     await Promise.all(this.#running);
   }
 
+  /** Runs every poll that is due now and returns the milliseconds until the next one; null if there is none. */
   async runDue(): Promise<number | null> {
     await this.#beginDue();
     while (this.#running.size > 0) {

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { notePollFailure } from '@millrace/alerts/polls';
 import { parseJson } from '@millrace/engine';
 import type { PollDeps } from '@millrace/polling/poll';
-import { createPoller, type Poller } from '@millrace/polling/poller';
+import { Poller } from '@millrace/polling/poller';
 import { prepareSecretKeys } from '@millrace/secrets/keys';
 import {
   createTestServices,
@@ -73,7 +73,7 @@ export function usePolling() {
   /** One more poller on the same database, as in another process. */
   function poller(more: Partial<PollDeps> = {}): Poller {
     const { deps } = service;
-    return createPoller({
+    return new Poller({
       ...deps,
       ...{ http: deps.egress.http, services, maxSteps: 1_000_000, maxItemBytes: 10_000 },
       ...{ enterQueue: async () => () => undefined, tellAlerts: notePollFailure },

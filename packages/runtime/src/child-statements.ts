@@ -3,7 +3,7 @@ import type { Queryable } from '@millrace/database/database';
 import { type Columns, rowSet } from '@millrace/database/row-set';
 import type { ChildKey, ParentLink } from '@millrace/engine';
 import { storeStarts } from './held-starts.ts';
-import { EXECUTION_COLUMNS, type StartedRow, type StartRow } from './statements.ts';
+import { EXECUTION_COLUMNS, type StartedRow, type StartRow } from './start-statements.ts';
 
 /** An execution started by another one. */
 export interface FollowerRow extends StartRow {

@@ -8,14 +8,8 @@ import {
 } from '@millrace/database/errors';
 import { pauseAfter } from '@millrace/database/retry';
 import { type HeldStarts, StartRefusedError, storeStarts } from './held-starts.ts';
-import {
-  applyFencedWrites,
-  type FencedWrite,
-  insertExecutions,
-  readWrittenStates,
-  type StartRow,
-  type WrittenState,
-} from './statements.ts';
+import { insertExecutions, type StartRow } from './start-statements.ts';
+import { applyFencedWrites, type FencedWrite, readWrittenStates, type WrittenState } from './statements.ts';
 import { judge, type Started, toStarted } from './store-rows.ts';
 
 export interface PendingStart {

@@ -21,7 +21,7 @@ import {
   type StartKey,
   takeEndedDebounces,
 } from './held-start-statements.ts';
-import { insertExecutions, type StartedRow, type StartHold, type StartRow } from './statements.ts';
+import { insertExecutions, type StartedRow, type StartHold, type StartRow } from './start-statements.ts';
 
 /** The starts that were stored, and for refused ones, how long until they would be accepted. */
 export interface HeldStarts {

@@ -1,6 +1,7 @@
 import type { Database } from '@millrace/database/database';
 import type { Logger } from 'pino';
 import { notifyExecutions } from './statements.ts';
+import { Subscribers } from './subscribers.ts';
 
 const CHANNEL = 'millrace_executions';
 /** PostgreSQL allows 8000 bytes. */
@@ -35,7 +36,7 @@ export interface ExecutionNotifier {
 
 /** Payloads are comma-separated ids; a `!` suffix means cancelled, a `+` suffix means sent a signal. */
 export function createNotifier(db: Database, log: Logger): ExecutionNotifier {
-  const listeners = new Map<number, Set<() => void>>();
+  const subscribers = new Subscribers();
   const changeListeners: ((executionId: number) => void)[] = [];
   const cancelListeners: ((executionId: number) => void)[] = [];
   const signalListeners: ((executionId: number) => void)[] = [];
@@ -45,7 +46,7 @@ export function createNotifier(db: Database, log: Logger): ExecutionNotifier {
 
   function notifyHere(executionId: number): void {
     for (const listener of changeListeners) listener(executionId);
-    for (const listener of listeners.get(executionId) ?? []) listener();
+    subscribers.notify(executionId);
   }
 
   async function notifyOthers(): Promise<void> {
@@ -66,15 +67,7 @@ export function createNotifier(db: Database, log: Logger): ExecutionNotifier {
   }
 
   return {
-    subscribe(executionId, listener) {
-      const set = listeners.get(executionId) ?? new Set();
-      set.add(listener);
-      listeners.set(executionId, set);
-      return () => {
-        set.delete(listener);
-        if (set.size === 0 && listeners.get(executionId) === set) listeners.delete(executionId);
-      };
-    },
+    subscribe: (executionId, listener) => subscribers.subscribe(executionId, listener),
     onChanged(listener) {
       changeListeners.push(listener);
     },
@@ -107,7 +100,7 @@ export function createNotifier(db: Database, log: Logger): ExecutionNotifier {
           }
         },
         () => {
-          for (const id of [...listeners.keys()]) notifyHere(id);
+          for (const id of subscribers.ids) notifyHere(id);
           for (const listener of gapListeners) listener();
         },
       );

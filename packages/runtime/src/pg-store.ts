@@ -3,7 +3,6 @@ import {
   type ClaimedExecution,
   type ExecutionStore,
   foldRecords,
-  isTurnOfOldest,
   type Lease,
   Meter,
   type NodeRecord,
@@ -15,33 +14,27 @@ import {
   stringifyWork,
   type WriteInfo,
 } from '@millrace/engine';
+import { Claims } from './claims.ts';
 import { decideAllStarts } from './concurrency.ts';
 import { createConfirmedWrites, LARGE_BYTES } from './confirmed-writes.ts';
 import type { ClaimRoom } from './data-budget.ts';
 import { driveUnlimited } from './drive.ts';
-import { lookForWork, type WaitingWork } from './follow-up-statements.ts';
 import { createFollowUps } from './follow-ups.ts';
-import { releaseHeldStarts } from './held-starts.ts';
 import {
   adoptExecutions,
   type ClaimedRow,
-  type ClaimedTurn,
-  claimExecutions,
   countLiveWorkers,
   endWorkerLease,
   findLostLeases,
   inheritExecutions,
   insertWorker,
-  type LimitedTurn,
   listLeased,
   renewWorkerLease,
   uncountCrashes,
-  WORKER_CRASHED,
 } from './lease-statements.ts';
-import { claimLimited } from './limited-statements.ts';
 import { Meters } from './meters/meters.ts';
 import { ROOM_FOR_ALL } from './room-statements.ts';
-import { type ClaimShares, listOwnShares } from './share-statements.ts';
+import { listOwnShares } from './share-statements.ts';
 import { findSignalled, listSignals, listSignalsOf } from './signal-statements.ts';
 import { readChunks, type StoredChunk } from './statements.ts';
 import { toClaimed, toFencedWrite, toSignal, toTarget, type WriteTarget } from './store-rows.ts';
@@ -66,23 +59,20 @@ export interface PgStoreOptions {
 export class PgExecutionStore implements ExecutionStore {
   readonly #db: Database;
   readonly #options: PgStoreOptions;
-  readonly #meters: Meters;
+  readonly #claims: Claims;
   readonly #write: ReturnType<typeof createConfirmedWrites>;
   readonly #settle: () => Promise<void>;
   /** Executions whose end was stored and left follow-up work for other executions. */
   readonly #unsettled = new Set<number>();
-  #claims = 0;
-  #nextHeldMs: number | null = null;
-  #quietMs = 0;
-  /** The organisation with the last turn when free slots were claimed. */
-  #lastOrganisation = 0;
-  /** How many executions it was given in a turn that isn't over; 0 if it is. */
-  #takenOfTurn = 0;
 
   constructor(db: Database, options: PgStoreOptions) {
     this.#db = db;
     this.#options = options;
-    this.#meters = options.meters ?? new Meters();
+    this.#claims = new Claims(db, {
+      maxCrashedAttempts: options.maxCrashedAttempts,
+      meters: options.meters ?? new Meters(),
+      tracer: options.tracer ?? null,
+    });
     this.#settle = createFollowUps(db);
     this.#write = createConfirmedWrites(db, {
       isLeaseValid: options.isLeaseValid,
@@ -128,23 +118,14 @@ export class PgExecutionStore implements ExecutionStore {
     room: ClaimRoom = ROOM_FOR_ALL,
   ): Promise<ClaimedExecution[]> {
     const slots = shares ?? { free: limit, held: new Map(), largestPercent: 100 };
-    this.#claims += 1;
-    const work = await this.#findWork();
+    const work = await this.#claims.findWork();
     if (work.has_undecided) await this.decideStarts();
     // What has just been decided may be claimed, too.
     const hasLimited = work.has_limited || work.has_undecided;
     const hasUnlimited = work.has_claimable || work.has_undecided || work.has_follow_ups;
     if (work.has_follow_ups) await this.#settle();
     if (work.has_failures) this.#options.onFailure();
-    const rows: ClaimedRow[] = [];
-    try {
-      const claim = { workerId, limit, room };
-      for await (const more of this.#claimParts(claim, slots, { hasLimited, hasUnlimited }))
-        rows.push(...more);
-    } catch (error) {
-      // Earlier parts of this claim are leased to this worker, and would be found only at the next heartbeat.
-      if (rows.length === 0) throw error;
-    }
+    const rows = await this.#claims.claim({ workerId, limit, room }, slots, { hasLimited, hasUnlimited });
     this.#options.onChanged(rows.map((row) => row.id));
     const running = rows.filter(({ status }) => status === 'running');
     if (running.length < rows.length) await this.#settleEnds();
@@ -153,12 +134,12 @@ export class PgExecutionStore implements ExecutionStore {
 
   /** Milliseconds after the last claim at which a held start may be released; null if none was held. */
   get nextHeldMs(): number | null {
-    return this.#nextHeldMs;
+    return this.#claims.nextHeldMs;
   }
 
   /** Milliseconds after the last claim in which there will be nothing to claim unless a notification says so. */
   get quietMs(): number {
-    return this.#quietMs;
+    return this.#claims.quietMs;
   }
 
   /**
@@ -232,110 +213,6 @@ export class PgExecutionStore implements ExecutionStore {
     return seen.length === 0 ? [] : (await findSignalled(this.#db, seen)).map((row) => row.id);
   }
 
-  /** Limited and unlimited executions share the slots, and neither can starve the other: each has priority for half of them. */
-  async *#claimParts(
-    claim: ClaimOrder,
-    shares: SlotShares,
-    { hasLimited, hasUnlimited }: { readonly hasLimited: boolean; readonly hasUnlimited: boolean },
-  ): AsyncGenerator<ClaimedRow[]> {
-    if (!hasLimited) {
-      if (hasUnlimited) yield* this.#claimUnlimited(claim, shares);
-      return;
-    }
-    const { limit } = claim;
-    const half = (limit + (this.#claims % 2)) >> 1;
-    const claimed = await this.#claimLimited({ ...claim, limit: half }, shares);
-    const wasFull = claimed.length === half;
-    yield claimed;
-    for await (const rows of this.#claimUnlimited(leftOf(claim, claimed), without(shares, claimed))) {
-      claimed.push(...rows);
-      yield rows;
-    }
-    if (wasFull) yield await this.#claimLimited(leftOf(claim, claimed), without(shares, claimed));
-  }
-
-  /** Claims again while an organisation has more than its part of the last claim and slots are left. */
-  async *#claimUnlimited(claim: ClaimOrder, shares: SlotShares): AsyncGenerator<ClaimedRow[]> {
-    const claimed: ClaimedRow[] = [];
-    const { maxCrashedAttempts } = this.#options;
-    for (let hasMore = true; hasMore && claimed.length < claim.limit; ) {
-      const { workerId, limit, room } = leftOf(claim, claimed);
-      const next = this.#nextIn(without(shares, claimed));
-      const rows = await claimExecutions(this.#db, workerId, limit, maxCrashedAttempts, next, room);
-      this.#noteTurn(rows);
-      this.#noteTakeOvers(rows);
-      claimed.push(...rows);
-      yield rows;
-      hasMore = rows.some((row) => row.has_more);
-    }
-  }
-
-  async #claimLimited({ workerId, limit, room }: ClaimOrder, shares: SlotShares): Promise<ClaimedRow[]> {
-    if (limit <= 0) return [];
-    const { maxCrashedAttempts } = this.#options;
-    const next = this.#nextIn(shares);
-    const rows = await this.#db.transaction((tx) =>
-      claimLimited(tx, workerId, limit, maxCrashedAttempts, next, room),
-    );
-    this.#noteTurn(rows);
-    return rows;
-  }
-
-  /** Continues a turn that isn't over. */
-  #nextIn(shares: SlotShares): ClaimShares {
-    const takenOfTurn = this.#takenOfTurn;
-    const afterOrganisation = this.#lastOrganisation - (takenOfTurn > 0 ? 1 : 0);
-    return { ...shares, afterOrganisation, takenOfTurn, isTurnOfOldest: isTurnOfOldest(this.#claims) };
-  }
-
-  #noteTakeOvers(rows: readonly (ClaimedRow & ClaimedTurn)[]): void {
-    for (const {
-      crashed,
-      status,
-      organisation_id: organisationId,
-      workflow_id: workflowId,
-      ...row
-    } of rows) {
-      if (!crashed) continue;
-      this.#meters.takeOvers += 1;
-      if (status !== 'failed') continue;
-      const seconds = (Date.now() - row.started_at.getTime()) / 1000;
-      this.#meters.executionEnded({ organisationId, workflowId }, WORKER_CRASHED, seconds);
-      const { id: executionId, started_as: startedAs, started_at: startedAt, traceparent } = row;
-      const execution = {
-        executionId,
-        startedAs,
-        organisationId,
-        workflowId,
-        startedAtMs: startedAt.getTime(),
-        traceparent,
-      };
-      this.#options.tracer?.endExecution(execution, 'failed', WORKER_CRASHED, Date.now());
-    }
-  }
-
-  #noteTurn(rows: readonly (Pick<ClaimedRow, 'organisation_id'> & LimitedTurn)[]): void {
-    let lastTurn = 0;
-    for (const { organisation_id: organisationId, turn, taken_of_turn: takenOfTurn } of rows) {
-      if (turn < lastTurn) continue;
-      lastTurn = turn;
-      this.#lastOrganisation = organisationId;
-      this.#takenOfTurn = takenOfTurn;
-    }
-  }
-
-  /** Looks for work after releasing held starts that are due, as these may be part of it. */
-  async #findWork(): Promise<WaitingWork> {
-    let work = await lookForWork(this.#db);
-    if (work.next_held_ms !== null && work.next_held_ms <= 0) {
-      await releaseHeldStarts(this.#db);
-      work = await lookForWork(this.#db);
-    }
-    this.#nextHeldMs = work.next_held_ms;
-    this.#quietMs = quietMsOf(work);
-    return work;
-  }
-
   /** The ends are stored: if their follow-ups can't be done now, the next claiming round does them. */
   async #settleEnds(): Promise<void> {
     this.#options.onFailure();
@@ -388,32 +265,4 @@ function textOfRecords(
   if (records.length === 0) return null;
   const work = stringifyWork(records, new Meter());
   return driveUnlimited(work, { executionId, nodeId: null });
-}
-
-interface ClaimOrder {
-  readonly workerId: string;
-  readonly limit: number;
-  readonly room: ClaimRoom;
-}
-
-/** What is left of a claim after these. Large ones wait for the next claim, when it is known what these hold. */
-function leftOf({ workerId, limit, room }: ClaimOrder, claimed: readonly ClaimedRow[]): ClaimOrder {
-  const hasLarge = claimed.some((row) => row.data_bytes > room.smallBytes);
-  const left = hasLarge ? { ...room, freeBytes: 0, isIdle: false } : room;
-  return { workerId, limit: limit - claimed.length, room: left };
-}
-
-/** The shares after these were claimed. */
-function without(shares: SlotShares, claimed: readonly ClaimedRow[]): SlotShares {
-  if (claimed.length === 0) return shares;
-  const held = new Map(shares.held);
-  for (const { organisation_id: id } of claimed) held.set(id, (held.get(id) ?? 0) + 1);
-  return { ...shares, free: shares.free - claimed.length, held };
-}
-
-/** Running executions may end or park at any time, and the end of a wait in another process sends no notification. */
-function quietMsOf(work: WaitingWork): number {
-  const { is_quiet: isQuiet, next_held_ms: nextHeldMs, next_wake_ms: nextWakeMs, ...found } = work;
-  if (!isQuiet || nextHeldMs !== null || Object.values(found).includes(true)) return 0;
-  return Math.max(0, nextWakeMs ?? Infinity);
 }

@@ -28,7 +28,7 @@ interface VersionKey {
 }
 
 /** Keeps the most recently used plans; concurrent look-ups of missing versions share a statement. */
-export function createPlanCache(db: Queryable, typesOf: TypesOfVersion, maxPlans = MAX_PLANS): PlanCache {
+export function createPlanCache(db: Queryable, typesOf: TypesOfVersion): PlanCache {
   const plans = new Map<string, Promise<CompileResult>>();
   const load = coalesce<VersionKey, string | undefined>({
     run: (keys) => loadFlows(db, keys),
@@ -50,7 +50,7 @@ export function createPlanCache(db: Queryable, typesOf: TypesOfVersion, maxPlans
       const forget = (): void => void plans.delete(name);
       const plan = known ?? compileVersion({ workflowId, version }, forget);
       // Cached plans, too, which keeps the order by use.
-      remember(plans, name, plan, maxPlans);
+      remember(plans, name, plan, MAX_PLANS);
       if (known === undefined) plan.catch(() => plans.get(name) === plan && plans.delete(name));
       return plan;
     },

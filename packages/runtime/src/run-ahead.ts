@@ -11,7 +11,7 @@ import { noteEnd } from './note-end.ts';
 import { Run } from './run.ts';
 import type { AheadBudget, RunDeps } from './run-deps.ts';
 import type { RunAheadSettings } from './settings.ts';
-import type { StartRow } from './statements.ts';
+import type { StartRow } from './start-statements.ts';
 import { toTarget } from './store-rows.ts';
 
 /**

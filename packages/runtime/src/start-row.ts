@@ -17,7 +17,7 @@ import {
   triggerAt,
   USUAL_PRIORITY,
 } from '@millrace/engine';
-import type { GivenFiles, KeyedConcurrency, KeyedResponse, StartHold, StartRow } from './statements.ts';
+import type { GivenFiles, KeyedConcurrency, KeyedResponse, StartHold, StartRow } from './start-statements.ts';
 
 /** The parts of a workflow needed to start it. */
 export interface StartableWorkflow {

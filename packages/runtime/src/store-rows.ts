@@ -10,7 +10,8 @@ import {
 } from '@millrace/engine';
 import type { ClaimedRow } from './lease-statements.ts';
 import type { SignalRow } from './signal-statements.ts';
-import type { FencedWrite, StartRow, WrittenState } from './statements.ts';
+import type { StartRow } from './start-statements.ts';
+import type { FencedWrite, WrittenState } from './statements.ts';
 
 /** The state of an execution after a write. */
 export interface WriteTarget extends WriteInfo {

@@ -23,19 +23,6 @@ import { stallReporter } from './stall-report.ts';
 import { Wakeup } from './wakeup.ts';
 import { toRunDeps, type WorkerDeps } from './worker-deps.ts';
 
-/** Runs executions in this process until it is stopped. */
-export interface Worker extends Executor {
-  /** Registers and starts claiming. @throws DatabaseUnavailableError if the database is currently unavailable; it may be retried */
-  start(): Promise<void>;
-  /**
-   * Takes nothing new, lets running executions finish for the configured time, then hands the rest back without using up an
-   * attempt. Safe to call twice.
-   */
-  stop(): Promise<void>;
-  /** Ids of the executions it is currently running. */
-  runningIds(): number[];
-}
-
 const RETRY_PAUSE_MS = 250;
 /** Payload of a queue notification when an organisation's share of the slots was changed. */
 const SHARES_CHANGED = 'shares';
@@ -44,11 +31,8 @@ const UNDECIDED = 'undecided';
 /** How long a stopping worker waits for the executions it hands back to be stored. */
 const HAND_BACK_MS = 5_000;
 
-export function createWorker(deps: WorkerDeps): Worker {
-  return new PgWorker(deps);
-}
-
-class PgWorker implements Worker {
+/** Runs executions in this process until it is stopped. */
+export class Worker implements Executor {
   readonly #deps: WorkerDeps;
   readonly #config: WorkerSettings;
   readonly #log: Logger;
@@ -117,6 +101,7 @@ class PgWorker implements Worker {
     });
   }
 
+  /** Registers and starts claiming. @throws DatabaseUnavailableError if the database is currently unavailable; it may be retried */
   async start(): Promise<void> {
     const { notifier, db } = this.#deps;
     await db.listen(
@@ -146,11 +131,16 @@ class PgWorker implements Worker {
     this.#heartbeats = this.#heartbeatLoop();
   }
 
+  /**
+   * Takes nothing new, lets running executions finish for the configured time, then hands the rest back without using up an
+   * attempt. Safe to call twice.
+   */
   stop(): Promise<void> {
     this.#stopped ??= this.#stop();
     return this.#stopped;
   }
 
+  /** Ids of the executions it is currently running. */
   runningIds(): number[] {
     return [...this.#running.keys()];
   }

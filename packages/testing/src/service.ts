@@ -23,7 +23,7 @@ import { Meters } from '@millrace/runtime/meters/meters';
 import type { Services } from '@millrace/runtime/node-services';
 import { createNotifier } from '@millrace/runtime/notifier';
 import { createPlanCache } from '@millrace/runtime/plans';
-import { createWorker, type Worker } from '@millrace/runtime/worker';
+import { Worker } from '@millrace/runtime/worker';
 import { createSecretKeys } from '@millrace/secrets/keys';
 import { createServices } from '@millrace/service/node-services';
 import { createAllowedHostsReader } from '@millrace/service/settings/allowed-hosts';
@@ -97,7 +97,7 @@ export async function startTestService(overrides: TestOverrides = {}): Promise<T
   const parts = createParts(database, logs, overrides);
   const { http } = parts.egress;
   const { services, slots } = createTestServices(parts);
-  const worker = overrides.runsWorker === false ? null : createWorker({ ...parts, http, services, slots });
+  const worker = overrides.runsWorker === false ? null : new Worker({ ...parts, http, services, slots });
   await parts.notifier.start();
   await worker?.start();
   const deps = createDeps(parts, database, worker ?? NO_EXECUTOR, overrides);

@@ -9,3 +9,12 @@ export function loadOnce<T>(load: () => Promise<T>): () => Promise<T> {
     return loaded;
   };
 }
+
+/** Makes something when it is first needed, once. */
+export function once<T extends NonNullable<unknown>>(make: () => T): () => T {
+  let made: T | null = null;
+  return () => {
+    made ??= make();
+    return made;
+  };
+}

@@ -2,14 +2,15 @@ import { isJsonObject, type JsonObject } from '@millrace/engine';
 import { createPerson, type TestPerson } from '@millrace/testing/admin';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { BorrowOptions } from './support/browser-pages.ts';
 import {
   type BrowserService,
   expectNoComplaints,
+  type OpenOptions,
   openBrowserService,
   type TestPage,
 } from './support/browser-service.ts';
 import { createWorkflow, editorOf, templateField } from './support/editor.ts';
+import { focused } from './support/focused.ts';
 
 let world: BrowserService;
 let person: TestPerson;
@@ -45,7 +46,7 @@ const FLOW = {
   ],
 };
 
-async function openNode(label: string, who = person, options: BorrowOptions = {}): Promise<TestPage> {
+async function openNode(label: string, who = person, options: OpenOptions = {}): Promise<TestPage> {
   const opened = await world.openFor(who, `workflows/${workflowId}`, options);
   await opened.page.getByText(label, { exact: true }).first().click();
   await opened.page.getByRole('textbox', { name: 'Node name' }).waitFor();
@@ -152,6 +153,7 @@ describe('the panel of a node', () => {
     expectNoComplaints(opened);
   });
 
+  const left = async () => (await configInDraft('test'))?.conditions;
   test('a text keeps its lines, and looking at another kind of value loses nothing', async () => {
     const opened = await openNode('The test');
     const { page } = opened;
@@ -159,12 +161,30 @@ describe('the panel of a node', () => {
     await page.keyboard.press('ArrowLeft');
     await page.keyboard.insertText('1\n2');
     await page.keyboard.type('3');
-    const left = async () => (await configInDraft('test'))?.conditions;
     await expect.poll(left).toMatchObject([{ left: 'a1\n23b' }]);
     const kind = page.getByRole('combobox', { name: 'How to write Left side' });
     await kind.selectOption('Number');
     await expect.poll(left).toMatchObject([{ left: 0 }]);
     await kind.selectOption('Text');
+    await expect.poll(left).toMatchObject([{ left: 'a1\n23b' }]);
+    expectNoComplaints(opened);
+  });
+
+  test('lines that are inserted before the editor of templates has loaded stay lines', async () => {
+    const { promise: held, resolve: release } = Promise.withResolvers<void>();
+    const prepare = (page: Page) =>
+      page.route(/template-editor-/, async (route) => {
+        await held;
+        await route.continue();
+      });
+    const opened = await openNode('The test', person, { prepare });
+    const { page } = opened;
+    await replaceText(page, 'Left side', 'ab');
+    await page.keyboard.press('ArrowLeft');
+    await page.keyboard.insertText('1\n2');
+    release();
+    await focused(templateField(page.locator('body'), 'Left side'));
+    await page.keyboard.type('3');
     await expect.poll(left).toMatchObject([{ left: 'a1\n23b' }]);
     expectNoComplaints(opened);
   });

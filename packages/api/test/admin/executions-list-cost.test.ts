@@ -1,9 +1,9 @@
+import type { AdminExecutionFilters } from '@millrace/service/executions/admin-filters';
 import {
   countAdminExecutions,
   findAdminExecutions,
   MAX_SCANNED,
 } from '@millrace/service/executions/admin-list';
-import type { AdminExecutionFilters } from '@millrace/service/executions/admin-walks';
 import { listRecentRuns } from '@millrace/service/workflows/admin-store';
 import {
   buffersOf,

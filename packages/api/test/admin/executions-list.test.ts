@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { ResponseBody } from '@millrace/admin-api';
 import { message } from '@millrace/messages';
+import type { AdminExecutionFilters } from '@millrace/service/executions/admin-filters';
 import { findAdminExecutions, MAX_SCANNED } from '@millrace/service/executions/admin-list';
-import type { AdminExecutionFilters } from '@millrace/service/executions/admin-walks';
 import { createPerson, type TestPerson } from '@millrace/testing/admin';
 import { RUNNABLE_FLOW } from '@millrace/testing/flows';
 import { startTestService, type TestKey, type TestService } from '@millrace/testing/service';

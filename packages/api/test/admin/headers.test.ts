@@ -36,10 +36,18 @@ afterAll(async () => {
 
 const SCRIPT = 'export {};';
 const WHO = 'preload /api/admin/me';
+const STATE = 'preload /api/admin/state';
+const NONE = { files: [], japanese: [] };
 const FIRST_FILES = {
-  '/sign-in': ['assets/sign-in.js'],
-  '/o/$org/workflows': ['assets/list.js', 'assets/list.css'],
-  '/o/$org/workflows/$id': ['assets/editor.js'],
+  '/sign-in': { ...NONE, files: ['assets/sign-in.js'], later: NONE },
+  '/o/$org/workflows': {
+    ...{ files: ['assets/list.js', 'assets/list.css'], japanese: ['assets/ja-list.js'], later: NONE },
+  },
+  '/o/$org/workflows/$id': { ...NONE, files: ['assets/editor.js'], later: NONE },
+  '/o/$org/workflows/$id/runs': {
+    ...{ files: ['assets/editor.js'], japanese: ['assets/ja-editor.js'] },
+    later: { files: ['assets/runs.js'], japanese: ['assets/ja-runs.js'] },
+  },
 };
 
 const PAGES = [
@@ -79,6 +87,16 @@ function readPolicy(policy: string | string[] | null | undefined): { readonly [d
   );
 }
 
+/** What the head of a page names, besides its own files. */
+function linksIn(html: string): string[] {
+  const links = html
+    .slice(0, html.indexOf('</head>'))
+    .matchAll(/<link rel="(\w+)"[^>]*href="([^"]+)"([^>]*)>/g);
+  return [...links].map(
+    ([, rel, href, more = '']) => `${more.includes('="low"') ? 'low ' : ''}${rel} ${href}`,
+  );
+}
+
 describe('pages', () => {
   test.each(PAGES)("%s only runs scripts of this service, and can't be framed", async (path) => {
     const { status, headers, text } = await send(`${secure.url}${path}`, 'GET');
@@ -94,17 +112,58 @@ describe('pages', () => {
     expect(again.text).not.toContain(nonce);
   });
 
-  test.each([
-    ['/sign-in?next=%2F', ['modulepreload /assets/sign-in.js']],
-    ['/o/1/workflows?search=a', ['modulepreload /assets/list.js', 'preload /assets/list.css', WHO]],
-    ['/o/1/workflows/7', ['modulepreload /assets/editor.js', WHO]],
+  const LIST = ['modulepreload /assets/list.js', 'preload /assets/list.css'];
+  const SIGN_IN = ['modulepreload /assets/sign-in.js'];
+  test.each<[path: string, files: readonly string[], cookie?: string]>([
+    ['/sign-in?next=%2F', SIGN_IN],
+    ['/o/1/workflows?search=a', [WHO, ...LIST]],
+    ['/o/1/workflows/7', [WHO, 'modulepreload /assets/editor.js']],
+    ['/o/1/workflows/7/runs', [WHO, 'modulepreload /assets/editor.js', 'low modulepreload /assets/runs.js']],
     ['/o/1/workflows/7/more', [WHO]],
-    ['/o/1', [WHO]],
+    // These lead on to other pages.
+    ['/o/1', [WHO, ...LIST]],
+    ['/o/1/', [WHO, ...LIST]],
+    ['/', [STATE, ...SIGN_IN]],
+    ['/', [STATE, ...SIGN_IN], 'millrace_device=x; other_millrace_session=x'],
+    ['/', [STATE, WHO, ...LIST], 'a=b; __Host-millrace_session=x'],
+    ['/', [STATE, WHO, ...LIST], 'millrace_session=x'],
     ['/setup', []],
-  ])('%s names what its first view needs in its head', async (path, files) => {
-    const { text } = await send(`${secure.url}${path}`, 'GET');
-    const links = text.slice(0, text.indexOf('</head>')).matchAll(/<link rel="(\w+)"[^>]*href="([^"]+)"/g);
-    expect([...links].map(([, rel, href]) => `${rel} ${href}`)).toEqual(files);
+  ])('%s names what its first view needs in its head', async (path, files, cookie = '') => {
+    const { text } = await send(`${secure.url}${path}`, 'GET', { headers: { cookie } });
+    expect(linksIn(text)).toEqual(files);
+  });
+
+  test('Japanese readers get the texts of both parts of a tab', async () => {
+    const headers = { 'accept-language': 'ja' };
+    const { text } = await send(`${secure.url}/o/1/workflows/7/runs`, 'GET', { headers });
+    expect(linksIn(text)).toEqual([
+      WHO,
+      'modulepreload /assets/editor.js',
+      'modulepreload /assets/ja-editor.js',
+      'low modulepreload /assets/runs.js',
+      'low modulepreload /assets/ja-runs.js',
+    ]);
+  });
+
+  // As browsers name the languages of their readers.
+  test.each([
+    ['ja-JP', true],
+    ['ja,en-US;q=0.9,en;q=0.8', true],
+    ['fr,ja;q=0.9,en;q=0.8', true],
+    ['en-US,en;q=0.9,ja;q=0.8', false],
+    ['en;q=0.8,ja;q=0.9', true],
+    ['fr', false],
+    ['*', false],
+    ['ja;q=0', false],
+    ['', false],
+    ['%,;q=x', false],
+  ])('the head names Japanese texts for Japanese readers only: %j', async (languages, isJapanese) => {
+    const path = '/o/1/workflows';
+    const headers = { 'accept-language': languages };
+    const { text, headers: sent } = await send(`${secure.url}${path}`, 'GET', { headers });
+    const japanese = isJapanese ? ['modulepreload /assets/ja-list.js'] : [];
+    expect(linksIn(text)).toEqual([WHO, ...LIST, ...japanese]);
+    expect(sent.get('vary')).toBe('accept-language, cookie');
   });
 
   test('nothing from a URL is reflected in the page', async () => {

@@ -4,7 +4,7 @@ import { loadConfig } from '@millrace/cli/settings/config';
 import type { ExecutionStatus } from '@millrace/engine';
 import { changeLimits } from '@millrace/identity/organisations/limits';
 import { waitForEnd, watchExecution } from '@millrace/runtime/watch';
-import { createWorker } from '@millrace/runtime/worker';
+import { Worker } from '@millrace/runtime/worker';
 import type { AdmissionSettings } from '@millrace/service/settings';
 import { send } from '@millrace/testing/api';
 import { RUNNABLE_FLOW, WEBHOOK_FLOW } from '@millrace/testing/flows';
@@ -241,7 +241,7 @@ describe('an overload of 20,000 starts', () => {
     const counts = { accepted: 0, refused: 0, withoutRetryAfter: 0 };
     const ofBystander: number[] = [];
     const { services, slots } = createTestServices(service.deps);
-    const worker = createWorker({ ...service.deps, http: service.deps.egress.http, services, slots });
+    const worker = new Worker({ ...service.deps, http: service.deps.egress.http, services, slots });
     let sent = 0;
 
     async function startOne(): Promise<void> {

@@ -3,6 +3,7 @@ import { open, readFile, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { RefusedError, UsageError } from './shell.ts';
+import { unreadable } from './unreadable.ts';
 
 /** Names standard input or output where a command expects a file. */
 export const STANDARD = '-';
@@ -54,9 +55,4 @@ export async function readPassphrase(path: string): Promise<string> {
   const [line = ''] = text.split(/\r?\n/);
   if (line === '') throw new UsageError('empty_passphrase', `${path} has no passphrase in its first line.`);
   return line;
-}
-
-function unreadable(error: unknown): RefusedError {
-  const reason = error instanceof Error ? error.message : String(error);
-  return new RefusedError('file_unreadable', `Couldn't read the file: ${reason}`);
 }

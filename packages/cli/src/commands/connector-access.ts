@@ -18,6 +18,7 @@ import { withDatabase } from './running-service.ts';
 import { countOf, OPERATOR } from './shared.ts';
 import { type CommandResult, RefusedError } from './shell.ts';
 import { moment, table } from './table.ts';
+import { unreadable } from './unreadable.ts';
 
 interface OrgOption {
   readonly org?: string;
@@ -30,8 +31,7 @@ async function readSource(path: string): Promise<string> {
     const { size } = await stat(path);
     if (size <= MAX_FILE_BYTES) return await readFile(path, 'utf8');
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new RefusedError('file_unreadable', `Couldn't read the file: ${reason}`);
+    throw unreadable(error);
   }
   throw new RefusedError('file_too_large', `${path} is larger than ${MAX_FILE_BYTES} bytes.`);
 }

@@ -10,6 +10,7 @@ import type { CredentialType, JsonObject } from '@millrace/engine';
 import { notFound } from '@millrace/errors/errors';
 import { registry } from '@millrace/nodes';
 import { createSecretKeys, prepareSecretKeys, type SecretKeys } from '@millrace/secrets/keys';
+import { readList } from '../read-list.ts';
 import type { Config } from '../settings/config.ts';
 import { organisationOrAsk, textOrAsk } from './ask.ts';
 import {
@@ -22,7 +23,6 @@ import { withDatabase } from './running-service.ts';
 import { ID_COLUMN, OPERATOR } from './shared.ts';
 import { type CommandResult, UsageError } from './shell.ts';
 import { card, moment, table } from './table.ts';
-import { readList } from './values.ts';
 
 /** Shared by `add` and `update`. */
 export interface CredentialInput extends FieldSources {

@@ -11,6 +11,7 @@ import {
 } from '@millrace/engine';
 import { choiceOrAsk, secretOrAsk, textOrAsk } from './ask.ts';
 import { RefusedError, UsageError } from './shell.ts';
+import { unreadable } from './unreadable.ts';
 
 /** Sources of a credential's fields, as given on the command line. */
 export interface FieldSources {
@@ -83,13 +84,7 @@ async function readFieldsFile(path: string): Promise<JsonObject> {
     value = parseJson((await readText(path)).replace(/^\uFEFF/, ''));
   } catch (error) {
     // A JSON parser's error quotes some of the input.
-    const reason =
-      error instanceof SyntaxError
-        ? 'it is not JSON'
-        : error instanceof Error
-          ? error.message
-          : String(error);
-    throw new RefusedError('file_unreadable', `Couldn't read the file of fields: ${reason}`);
+    throw unreadable(error instanceof SyntaxError ? 'it is not JSON' : error, 'file of fields');
   }
   if (isJsonObject(value)) return value;
   throw new RefusedError(

@@ -1,9 +1,10 @@
 import { CREDENTIAL_TYPES } from '@millrace/engine';
 import type { Command } from 'commander';
+import { readList } from '../read-list.ts';
 import { addCommand, type OptionSpec } from './command.ts';
 import type { CredentialInput } from './credential-access.ts';
 import { ORG } from './shared.ts';
-import { readId, readList } from './values.ts';
+import { readId } from './values.ts';
 
 const HOST = {
   flags: '--host <list>',

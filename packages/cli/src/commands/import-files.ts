@@ -18,6 +18,7 @@ import { type Config, loadConfig } from '../settings/config.ts';
 import { organisationOrAsk } from './ask.ts';
 import { withDatabase } from './running-service.ts';
 import { type CommandResult, RefusedError } from './shell.ts';
+import { unreadable } from './unreadable.ts';
 import { checkWorkflow } from './workflow-file.ts';
 import { storeWorkflow } from './workflow-transfer.ts';
 
@@ -80,8 +81,7 @@ async function listFiles(path: string): Promise<readonly string[]> {
     const files = names.filter((name) => /\.(?:json|ya?ml)$/i.test(name)).toSorted();
     if (files.length > 0) return files.map((name) => join(path, name));
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new RefusedError('file_unreadable', `Couldn't read the file or folder: ${reason}`);
+    throw unreadable(error, 'file or folder');
   }
   throw new RefusedError('no_files', `There are no JSON or YAML files in ${path}`);
 }

@@ -5,13 +5,14 @@ import { type KeyHolder, type KeyRow, listKeys } from '@millrace/identity/api-ke
 import { requireMember } from '@millrace/identity/members/store';
 import { findUserByEmail } from '@millrace/identity/users/store';
 import type { Command } from 'commander';
+import { readList } from '../read-list.ts';
 import { choicesOrAsk, organisationOrAsk, textOrAsk } from './ask.ts';
 import { addCommand } from './command.ts';
 import { withDatabase } from './running-service.ts';
 import { ID_COLUMN, OPERATOR, ORG } from './shared.ts';
 import { paint } from './shell.ts';
 import { card, moment, table } from './table.ts';
-import { readKeyReference, readList, readMoment } from './values.ts';
+import { readKeyReference, readMoment } from './values.ts';
 
 const MEMBER = {
   flags: '--member <email>',

@@ -16,6 +16,7 @@ import {
 import Papa from 'papaparse';
 import type { RowFormat } from './row-format.ts';
 import { RefusedError } from './shell.ts';
+import { unreadable } from './unreadable.ts';
 
 /** A file of rows, each the input of one start. */
 export interface RowFile {
@@ -138,9 +139,4 @@ function objectIn(value: unknown, where: string): JsonObject {
       `${where} has characters that can't be stored (\\u0000 or lone surrogates).`,
     );
   return value;
-}
-
-function unreadable(error: unknown): RefusedError {
-  const reason = error instanceof Error ? error.message : String(error);
-  return new RefusedError('file_unreadable', `Couldn't read the file: ${reason}`);
 }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { readId, readKeyReference, readList, readMoment } from './values.ts';
+import { readList } from '../read-list.ts';
+import { readId, readKeyReference, readMoment } from './values.ts';
 
 describe('readMoment', () => {
   it.each([

@@ -27,14 +27,6 @@ function existsInCalendar(day: string): boolean {
   return !Number.isNaN(value.getTime()) && value.toISOString().startsWith(day);
 }
 
-/** `a,b` as a list; blanks around the commas are ignored. */
-export function readList(text: string): string[] {
-  return text
-    .split(',')
-    .map((part) => part.trim())
-    .filter((part) => part !== '');
-}
-
 /** @throws UsageError if the text isn't an id */
 export function readId(text: string | undefined, of: string): number {
   if (text === undefined || !/^[1-9]\d{0,15}$/.test(text)) {

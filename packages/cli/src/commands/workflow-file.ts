@@ -6,7 +6,7 @@ import { parseJsonText } from '@millrace/http/body';
 import { createValidatorCompiler, unsupportedCharacter } from '@millrace/http/validation';
 import { type CheckedFlow, checkFlow } from '@millrace/service/workflows/rules';
 import type { Config } from '../settings/config.ts';
-import { RefusedError } from './shell.ts';
+import { unreadable } from './unreadable.ts';
 
 /** A workflow from a file that the API would accept. */
 export interface WorkflowFile {
@@ -42,8 +42,7 @@ async function readText(path: string): Promise<string> {
   try {
     return path === '-' ? await readAll(process.stdin) : await readFile(path, 'utf8');
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new RefusedError('file_unreadable', `Couldn't read the workflow file: ${reason}`);
+    throw unreadable(error, 'workflow file');
   }
 }
 

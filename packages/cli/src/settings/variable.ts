@@ -1,6 +1,7 @@
 import { isIP } from 'node:net';
 import { parseDatabaseHosts } from '@millrace/database/hosts';
 import { parseSecretKey } from '@millrace/secrets/key-text';
+import { readList } from '../read-list.ts';
 
 /** One environment variable: how its text is parsed, and how the documentation describes it. */
 export interface Variable<T> {
@@ -92,7 +93,7 @@ export function list(
   return {
     ...words,
     parse(value) {
-      const items = splitList(value);
+      const items = readList(value);
       return items.every((item) => words.pattern.test(item)) ? items : undefined;
     },
   };
@@ -142,7 +143,7 @@ export function proxies(words: Wording): Variable<false | number | string[]> {
     parse(value) {
       if (value === 'off') return false;
       if (/^([1-9]|10)$/.test(value)) return Number(value);
-      const items = splitList(value);
+      const items = readList(value);
       return items.length > 0 && items.every(isAddressOrNetwork) ? items : undefined;
     },
   };
@@ -197,18 +198,11 @@ export function secretKeys(
     allowed: words.most === 1 ? form : `up to ${words.most} keys, separated by commas, each ${form}`,
     example: '$(openssl rand -base64 32)',
     parse(value) {
-      const keys = splitList(value).map(parseSecretKey);
+      const keys = readList(value).map(parseSecretKey);
       if (keys.length === 0 || keys.length > words.most) return undefined;
       return keys.every((key) => key !== undefined) ? keys : undefined;
     },
   };
-}
-
-function splitList(value: string): string[] {
-  return value
-    .split(',')
-    .map((item) => item.trim())
-    .filter((item) => item !== '');
 }
 
 function isAddressOrNetwork(item: string): boolean {

@@ -5,6 +5,7 @@ import type { AppDeps } from '@millrace/api/app-deps';
 import type { PgDatabase } from '@millrace/database/pool';
 import { type RetryOptions, retryWhileUnavailable } from '@millrace/database/retry';
 import { createEgress, type Egress } from '@millrace/egress/egress';
+import { once } from '@millrace/engine';
 import type { FileStore } from '@millrace/files/file-store';
 import { createFiles, type Files } from '@millrace/files/files';
 import { openStore } from '@millrace/files/open-store';
@@ -12,11 +13,11 @@ import { type OwnedStore, readInstallationId } from '@millrace/files/owned-store
 import { createFileSweep } from '@millrace/files/sweep';
 import { findWebPages } from '@millrace/http/pages';
 import { hasUser } from '@millrace/identity/users/store';
-import { createListener } from '@millrace/listening/listener';
+import { Listener } from '@millrace/listening/listener';
 import { registry } from '@millrace/nodes';
 import { examine } from '@millrace/operations/doctor/doctor';
 import { typesOfVersions } from '@millrace/own-connectors/types';
-import { createPoller } from '@millrace/polling/poller';
+import { Poller } from '@millrace/polling/poller';
 import { createVectorIndexer } from '@millrace/ports/vectors/indexer';
 import { createBorrowedSlots } from '@millrace/runtime/borrowed-slots';
 import { NO_EXECUTOR } from '@millrace/runtime/executor';
@@ -24,13 +25,13 @@ import { Meters } from '@millrace/runtime/meters/meters';
 import { createNotifier, type ExecutionNotifier } from '@millrace/runtime/notifier';
 import { createPlanCache, type PlanCache } from '@millrace/runtime/plans';
 import type { Tracer } from '@millrace/runtime/tracing/tracer';
-import { createWorker, type Worker } from '@millrace/runtime/worker';
+import { Worker } from '@millrace/runtime/worker';
 import { createSecretKeys, prepareSecretKeys, type SecretKeys } from '@millrace/secrets/keys';
 import { createAdmission } from '@millrace/service/admission/admission';
 import { createAuditSealer, createAuditVerifier } from '@millrace/service/audit/chain-tasks';
 import { createServices } from '@millrace/service/node-services';
 import { createPruner } from '@millrace/service/retention/prune';
-import { createScheduler } from '@millrace/service/schedules/scheduler';
+import { Scheduler } from '@millrace/service/schedules/scheduler';
 import { createAllowedHostsReader } from '@millrace/service/settings/allowed-hosts';
 import { createStorageTally } from '@millrace/service/storage/tally';
 import { createSampler } from '@millrace/service/system/sampler';
@@ -161,20 +162,20 @@ async function startWorker(parts: Parts, announced: Announced, undo: Undo[]): Pr
   undo.push(() => services.close());
   // Stops after the worker: what ends while that stops counts, too.
   run(createRunStatistics(parts), undo);
-  const worker = createWorker({ ...parts, http, services, slots, onWorkersCounted });
+  const worker = new Worker({ ...parts, http, services, slots, onWorkersCounted });
   undo.push(() => worker.stop());
   await retryWhileUnavailable(() => worker.start(), parts.retry);
   run(createPruner(parts.db, parts.config.retention, parts.log), undo);
   run(createAuditSealer(parts.db, parts.log), undo);
   run(createAuditVerifier(parts.db, parts.config.audit, parts.log), undo);
-  const scheduler = createScheduler(parts);
+  const scheduler = new Scheduler(parts);
   undo.push(() => scheduler.stop());
   await retryWhileUnavailable(() => scheduler.start(), parts.retry);
-  const poller = createPoller({ ...parts, ...pollingParts(parts), http, services });
+  const poller = new Poller({ ...parts, ...pollingParts(parts), http, services });
   undo.push(() => poller.stop());
   await retryWhileUnavailable(() => poller.start(), parts.retry);
   const { sockets, fetch } = parts.egress;
-  const listener = createListener({ ...parts, ...pollingParts(parts), http, sockets, fetch, services });
+  const listener = new Listener({ ...parts, ...pollingParts(parts), http, sockets, fetch, services });
   undo.push(() => listener.stop());
   await retryWhileUnavailable(() => listener.start(), parts.retry);
   run(createSampler(parts), undo);
@@ -249,12 +250,4 @@ async function undoAll(undo: Undo[]): Promise<void> {
   const failures: unknown[] = [];
   for (const step of undo.reverse()) await step().catch((error: unknown) => failures.push(error));
   if (failures.length > 0) throw failures[0];
-}
-
-function once(work: () => Promise<void>): () => Promise<void> {
-  let result: Promise<void> | null = null;
-  return () => {
-    result ??= work();
-    return result;
-  };
 }

@@ -1,8 +1,8 @@
 import { notePollFailure } from '@millrace/alerts/polls';
 import type { HttpClient } from '@millrace/engine';
-import { createListener } from '@millrace/listening/listener';
-import { createPoller } from '@millrace/polling/poller';
-import { createWorker } from '@millrace/runtime/worker';
+import { Listener } from '@millrace/listening/listener';
+import { Poller } from '@millrace/polling/poller';
+import { Worker } from '@millrace/runtime/worker';
 import { createTestServices } from '@millrace/testing/service';
 import type { World } from './world.ts';
 
@@ -31,10 +31,10 @@ export async function reachServices(world: World): Promise<Reached> {
   };
   const egress = Object.create(deps.egress, { http: { value: http } }) as typeof deps.egress;
   const { services, slots } = createTestServices({ ...deps, egress });
-  const worker = createWorker({ ...deps, http, services, slots });
+  const worker = new Worker({ ...deps, http, services, slots });
   await first?.stop();
   await worker.start();
-  const poller = createPoller({
+  const poller = new Poller({
     ...deps,
     ...{ http, services, maxSteps: 1_000_000, maxItemBytes: deps.config.limits.bodyBytes },
     ...{ enterQueue: async () => () => undefined, tellAlerts: notePollFailure },
@@ -58,7 +58,7 @@ export async function reachServices(world: World): Promise<Reached> {
 /** Keeps the connections of active workflows whose triggers listen, as a running service does. @returns stops it */
 export async function listen({ service: { deps } }: World): Promise<() => Promise<void>> {
   const { services } = createTestServices(deps);
-  const listener = createListener({
+  const listener = new Listener({
     ...deps,
     ...{ http: deps.egress.http, sockets: deps.egress.sockets, fetch: deps.egress.fetch, services },
     ...{ maxSteps: 1_000_000, maxItemBytes: deps.config.limits.bodyBytes, pauseMs: 50 },

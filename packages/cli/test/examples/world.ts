@@ -4,10 +4,10 @@ import { addCredential } from '@millrace/credentials/credentials';
 import type { Database } from '@millrace/database/database';
 import { createGuardedHttpClient } from '@millrace/egress/guarded-client';
 import { type CredentialType, type JsonObject, type JsonValue, parseJson } from '@millrace/engine';
-import { createWorker } from '@millrace/runtime/worker';
+import { Worker } from '@millrace/runtime/worker';
 import { createSecretKeys } from '@millrace/secrets/keys';
 import { dueTime } from '@millrace/service/schedules/due';
-import { createScheduler } from '@millrace/service/schedules/scheduler';
+import { Scheduler } from '@millrace/service/schedules/scheduler';
 import {
   findTemplate,
   joinCompanion,
@@ -206,7 +206,7 @@ export async function openWorld(overrides: TestOverrides = {}): Promise<World> {
       const definition = readSchedule(parseJson(row?.definition ?? 'null'));
       if (definition === null) throw new Error('the workflow has no schedule');
       const dueMs = dueTime(definition, workflowId, Date.parse(at));
-      await createScheduler({ ...service.deps, now: async () => dueMs }).runDue();
+      await new Scheduler({ ...service.deps, now: async () => dueMs }).runDue();
       const [started, ...others] = (await executionsOf(workflowId)).filter((id) => !before.includes(id));
       expect([started, others]).toEqual([expect.any(Number), []]);
       return started ?? 0;
@@ -228,7 +228,7 @@ export async function openWorld(overrides: TestOverrides = {}): Promise<World> {
       const client = createGuardedHttpClient({ allowHosts: service.deps.config.allowHosts });
       const http = () => client;
       const { services, slots } = createTestServices(service.deps);
-      const worker = createWorker({ ...service.deps, http, services, slots });
+      const worker = new Worker({ ...service.deps, http, services, slots });
       stops.push(async () => {
         await worker.stop();
         await services.close();

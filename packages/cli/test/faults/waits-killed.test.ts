@@ -2,7 +2,7 @@ import type { Queryable } from '@millrace/database/database';
 import { holdLocks } from '@millrace/testing/hold-locks';
 import { describe, expect, it } from 'vitest';
 import { chain, post } from './support/client.ts';
-import { finished, readExecution, readExecutions } from './support/ledger.ts';
+import { finished, parked, readExecution, readExecutions } from './support/ledger.ts';
 import { LONG_LEASE } from './support/service-process.ts';
 import { until } from './support/until.ts';
 import { useWorld } from './support/use-world.ts';
@@ -29,12 +29,6 @@ const callback = (url: string): Step => ({
   type: 'wait.callback',
   config: { request: { url, body: { callback_url: '{{args.callback_url}}' } } },
 });
-
-async function isParked(id: number): Promise<void> {
-  await until(`execution ${id} to be parked`, async () => {
-    return (await readExecution(world().db, id)).status === 'waiting_async';
-  });
-}
 
 /** Path of the address that the receiver got. */
 async function callbackPath(path: string): Promise<string> {
@@ -74,7 +68,7 @@ describe('SIGKILL of a worker', () => {
     const victim = await world().worker(LONG_LEASE);
     const id = await client.accept(parent, 'm');
     await receiver.arrival('/child', 1);
-    await isParked(id);
+    await parked(world().db, id);
     await world().killForGood(victim);
     await world().worker(LONG_LEASE);
     expect(await finished(db, id)).toMatchObject({ status: 'completed', crashed_attempts: 0 });
@@ -124,7 +118,7 @@ describe('SIGKILL of a worker', () => {
     const victim = await world().worker(LONG_LEASE);
     const id = await client.accept(parent, 'm');
     await receiver.arrival('/told', 1);
-    await isParked(id);
+    await parked(world().db, id);
     await holdLocks(world().db, async (tx) => {
       // Notifying the parent requires its row.
       await tx.query('SELECT FROM executions WHERE id = $1 FOR NO KEY UPDATE', [id]);
@@ -161,7 +155,7 @@ describe('SIGKILL of all processes', () => {
     const worker = await world().worker(LONG_LEASE);
     const id = await client.accept(workflow, 'm');
     const path = await callbackPath('/patient');
-    await isParked(id);
+    await parked(world().db, id);
     await Promise.all([api.end('SIGKILL'), worker.end('SIGKILL')]);
     const again = await world().api();
     const answer = () => fetch(`${again.url}${path}`, { method: 'POST' });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { chain, type Flow, post } from './support/client.ts';
-import { finished, readExecution } from './support/ledger.ts';
+import { finished, parked, readExecution } from './support/ledger.ts';
 import { LONG_LEASE } from './support/service-process.ts';
 import { until } from './support/until.ts';
 import { useWorld } from './support/use-world.ts';
@@ -57,12 +57,6 @@ async function hourPasses(id: number): Promise<void> {
   await db.query("UPDATE executions SET wake_at = now() WHERE id = $1 AND status = 'waiting_async'", [id]);
 }
 
-async function isParked(id: number): Promise<void> {
-  await until(`execution ${id} to be parked`, async () => {
-    return (await readExecution(world().db, id)).status === 'waiting_async';
-  });
-}
-
 describe('SIGKILL of all processes in the middle of a delay', () => {
   it.each([
     ['that is parked', 'parked', 'waiting_async', 0],
@@ -77,12 +71,12 @@ describe('SIGKILL of all processes in the middle of a delay', () => {
     const id = await world().client(api).accept(workflow, 'm');
     const planned = await until('the delay to be stored', () => delayUntil(id));
     if (isBusy) await receiver.arrival('/held-busy', 1);
-    else await isParked(id);
+    else await parked(world().db, id);
     await Promise.all([api.end('SIGKILL'), world().killForGood(worker)]);
     expect((await readExecution(db, id)).status).toBe(status);
     await world().worker(LONG_LEASE);
     // Repeated requests now get a response at once; the new owner of the delay keeps waiting for the original duration.
-    await isParked(id);
+    await parked(world().db, id);
     expect(receiver.to(`/${name}-after`)).toEqual([]);
     await hourPasses(id);
     expect(await finished(db, id)).toMatchObject({ status: 'completed', crashed_attempts: crashes });
@@ -116,7 +110,7 @@ describe('SIGKILL of all processes while a person is asked', () => {
     const id = await world().client(api).accept(workflow, 'm');
     const [asked] = await receiver.arrival('/ask', 1);
     const path = new URL((asked?.body as { url: string } | undefined)?.url ?? '').pathname;
-    await isParked(id);
+    await parked(world().db, id);
     await Promise.all([api.end('SIGKILL'), worker.end('SIGKILL')]);
     const again = await world().api();
     const page = await fetch(`${again.url}${path}`);

@@ -4,7 +4,7 @@ import { createSecretKeys } from '@millrace/secrets/keys';
 import { describe, expect, it } from 'vitest';
 import { loadConfig } from '../../src/settings/config.ts';
 import { chain } from './support/client.ts';
-import { finished, readExecution } from './support/ledger.ts';
+import { finished, parked } from './support/ledger.ts';
 import type { Received } from './support/receiver.ts';
 import { LONG_LEASE } from './support/service-process.ts';
 import { until } from './support/until.ts';
@@ -63,12 +63,6 @@ async function deliverTo(path: string, api: Awaited<ReturnType<ReturnType<typeof
   return client.accept(workflow, 'm');
 }
 
-async function isParked(id: number): Promise<void> {
-  await until(`execution ${id} to be parked`, async () => {
-    return (await readExecution(world().db, id)).status === 'waiting_async';
-  });
-}
-
 /** Makes the next attempt due. Its time is stored only in the database. */
 async function letTimePass(id: number): Promise<void> {
   await world().db.query(
@@ -90,7 +84,7 @@ describe('SIGKILL of all processes', () => {
     const worker = await world().worker(LONG_LEASE);
     const id = await deliverTo('/partner', api);
     await receiver.arrival('/partner', 1);
-    await isParked(id);
+    await parked(world().db, id);
     await Promise.all([api.end('SIGKILL'), worker.end('SIGKILL')]);
     await letTimePass(id);
     expect(receiver.to('/partner')).toHaveLength(1);
@@ -126,7 +120,7 @@ describe('SIGKILL of all processes', () => {
     const victim = await world().worker(LONG_LEASE);
     const id = await deliverTo('/slow', api);
     await receiver.arrival('/slow', 1);
-    await isParked(id);
+    await parked(world().db, id);
     await letTimePass(id);
     await receiver.arrival('/slow', 2);
     await world().killForGood(victim);

@@ -1,6 +1,7 @@
 import { ServiceError } from '@millrace/engine';
 import { message } from '@millrace/messages';
 import type { Document } from 'bson';
+import type { MongoConnection } from './wire.ts';
 
 const DENIED = [13, 18, 8000];
 const SIGN_IN = 18;
@@ -44,8 +45,15 @@ export class MongoRefusal extends Error {
   }
 }
 
-export function isOk(answer: Document): boolean {
+function isOk(answer: Document): boolean {
   return Number(answer.ok) === 1;
+}
+
+/** Sends a command. @throws MongoRefusal */
+export async function callOk(connection: MongoConnection, command: Document): Promise<Document> {
+  const answer = await connection.call(command);
+  if (!isOk(answer)) throw new MongoRefusal(answer);
+  return answer;
 }
 
 /** @throws MongoRefusal also if only some of what was to be written was */

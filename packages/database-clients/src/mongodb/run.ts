@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type GuardedSockets, serverOf } from '@millrace/egress/guarded-socket';
+import { ScramError } from '@millrace/egress/scram';
 import {
   type CredentialOf,
   type JsonObject,
@@ -10,8 +11,7 @@ import {
 import { message } from '@millrace/messages';
 import { type Document, deserialize, type Long, ObjectId } from 'bson';
 import { broken, notConnected } from '../broken.ts';
-import { checkWrite, isOk, MongoRefusal } from './answers.ts';
-import { ScramError } from './scram.ts';
+import { callOk, checkWrite, MongoRefusal } from './answers.ts';
 import { greet, signIn } from './sign-in.ts';
 import { toBson, toJson } from './values.ts';
 import { MongoConnection } from './wire.ts';
@@ -87,11 +87,7 @@ async function openPrimary(
 
 async function perform(connection: MongoConnection, order: MongoOrder, $db: string): Promise<JsonObject> {
   const { collection, command, timeoutMs } = order;
-  const call = async (sent: Document): Promise<Document> => {
-    const answer = await connection.call({ ...sent, $db });
-    if (!isOk(answer)) throw new MongoRefusal(answer);
-    return answer;
-  };
+  const call = (sent: Document): Promise<Document> => callOk(connection, { ...sent, $db });
   const write = async (sent: Document): Promise<Document> => {
     const answer = await connection.call({ ...sent, $db });
     checkWrite(answer);

@@ -1,10 +1,13 @@
+import { createHash } from 'node:crypto';
+import { Scram } from '@millrace/egress/scram';
 import type { CredentialOf } from '@millrace/engine';
 import { Binary, type Document } from 'bson';
-import { isOk, MongoRefusal } from './answers.ts';
-import { type Mechanism, Scram } from './scram.ts';
+import { callOk, MongoRefusal } from './answers.ts';
 import type { MongoConnection } from './wire.ts';
 
 type Credential = CredentialOf<'sql'>;
+
+type Mechanism = 'SCRAM-SHA-256' | 'SCRAM-SHA-1';
 
 /** What a server says of itself. */
 export interface Hello {
@@ -18,13 +21,12 @@ export interface Hello {
 const ACCOUNTS = 'admin';
 
 export async function greet(connection: MongoConnection, { username }: Credential): Promise<Hello> {
-  const answer = await connection.call({
+  const answer = await callOk(connection, {
     hello: 1,
     saslSupportedMechs: `${ACCOUNTS}.${username}`,
     client: { driver: { name: 'millrace', version: '1' }, os: { type: 'unknown' } },
     $db: ACCOUNTS,
   });
-  if (!isOk(answer)) throw new MongoRefusal(answer);
   const mechanisms: unknown = answer.saslSupportedMechs;
   const isOld =
     Array.isArray(mechanisms) && !mechanisms.includes('SCRAM-SHA-256') && mechanisms.includes('SCRAM-SHA-1');
@@ -56,12 +58,12 @@ async function signInAt(
   credential: Credential,
   $db: string,
 ): Promise<void> {
-  const scram = new Scram(mechanism, credential);
-  const call = async (command: Document): Promise<Document> => {
-    const answer = await connection.call({ ...command, $db });
-    if (!isOk(answer)) throw new MongoRefusal(answer);
-    return answer;
-  };
+  const { username } = credential;
+  const isOld = mechanism === 'SCRAM-SHA-1';
+  const hash = isOld ? 'sha1' : 'sha256';
+  const password = isOld ? oldPasswordOf(credential) : credential.password.normalize('NFKC');
+  const scram = new Scram({ hash, username, password, peer: 'server' });
+  const call = (command: Document): Promise<Document> => callOk(connection, { ...command, $db });
   const payload = (text: string): Binary => new Binary(Buffer.from(text));
   const start = { saslStart: 1, mechanism, options: { skipEmptyExchange: true } };
   const first = await call({ ...start, payload: payload(scram.first()) });
@@ -71,6 +73,11 @@ async function signInAt(
   scram.check(textIn(second.payload));
   // Servers before 4.4 want one more, empty message.
   if (second.done !== true) await call({ saslContinue: 1, conversationId, payload: payload('') });
+}
+
+/** MongoDB's older mechanism knows the password only by this digest. */
+function oldPasswordOf({ username, password }: Credential): string {
+  return createHash('md5').update(`${username}:mongo:${password}`).digest('hex');
 }
 
 function textIn(payload: unknown): string {

@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net';
+import { ByteQueue } from '@millrace/egress/byte-queue';
 import { ServiceError } from '@millrace/engine';
 import { message } from '@millrace/messages';
 import { type Document, deserialize, serialize } from 'bson';
@@ -26,8 +27,7 @@ export class MongoConnection {
   readonly #socket: Socket;
   #waiting: Waiting | null = null;
   #ended: Error | null = null;
-  #chunks: Buffer[] = [];
-  #held = 0;
+  readonly #received = new ByteQueue();
   #bytes = 0;
   #lastId = 0;
 
@@ -67,22 +67,15 @@ export class MongoConnection {
   #take(bytes: Buffer): void {
     this.#bytes += bytes.length;
     if (this.#bytes > MAX_BYTES) throw tooLarge();
-    this.#chunks.push(bytes);
-    this.#held += bytes.length;
-    for (;;) {
-      if (this.#held < HEADER_BYTES) return;
-      const first = this.#chunks[0]?.length ?? 0;
-      if (first < HEADER_BYTES) this.#chunks = [Buffer.concat(this.#chunks)];
-      const length = this.#chunks[0]?.readInt32LE(0) ?? 0;
+    this.#received.push(bytes);
+    while (this.#received.length >= HEADER_BYTES) {
+      const length = this.#received.peek(HEADER_BYTES).readInt32LE(0);
       if (length < HEADER_BYTES + 5 || length > 4 * MAX_BYTES) {
         throw new MongoProtocolError('an answer has an impossible length');
       }
       if (length > MAX_BYTES) throw tooLarge();
-      if (this.#held < length) return;
-      const all = Buffer.concat(this.#chunks);
-      this.#chunks = [all.subarray(length)];
-      this.#held -= length;
-      this.#hear(all.subarray(0, length));
+      if (this.#received.length < length) return;
+      this.#hear(this.#received.take(length));
     }
   }
 

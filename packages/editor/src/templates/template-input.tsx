@@ -60,6 +60,7 @@ function PlainEditor({
   onChange,
   label,
   isMultiline = false,
+  takesLines = isMultiline,
   placeholder = '',
   isReadOnly = false,
   startAt,
@@ -69,10 +70,12 @@ function PlainEditor({
     const { selectionStart: from, selectionEnd: to, value: text } = currentTarget;
     startAt.current = { from: from ?? text.length, to: to ?? text.length };
   };
-  // Single-line inputs strip line breaks.
-  const Plain = isMultiline || value.includes('\n') ? Textarea : TextInput;
+  // Single-line inputs strip line breaks, also those that are pasted.
+  const hasLines = takesLines || value.includes('\n');
+  const Plain = hasLines ? Textarea : TextInput;
   return (
     <Plain
+      {...(hasLines && !isMultiline ? { rows: 1 } : {})}
       aria-label={label}
       value={value}
       placeholder={placeholder}

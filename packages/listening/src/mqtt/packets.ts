@@ -1,3 +1,5 @@
+import { ByteQueue } from '@millrace/egress/byte-queue';
+
 /** What a subscriber needs of MQTT 3.1.1 (OASIS standard, sections in brackets). */
 
 export type Packet =
@@ -78,8 +80,7 @@ function number(value: number): Buffer {
 /** Reads packets from bytes as they arrive. Of one that is too large, only the beginning is kept. */
 export class PacketReader {
   readonly #maxBytes: number;
-  #pieces: Buffer[] = [];
-  #length = 0;
+  readonly #received = new ByteQueue();
   /** Bytes of a packet that is too large, which are passed over. */
   #skipped = 0;
 
@@ -91,22 +92,17 @@ export class PacketReader {
   *push(piece: Buffer): Generator<Packet> {
     const passed = Math.min(this.#skipped, piece.byteLength);
     this.#skipped -= passed;
-    const rest = piece.subarray(passed);
-    if (rest.byteLength === 0) return;
-    this.#pieces.push(rest);
-    this.#length += rest.byteLength;
+    this.#received.push(piece.subarray(passed));
     for (;;) {
       const header = this.#header();
       if (header === null) return;
       const { first, start, size } = header;
       const kept = Math.min(size, this.#maxBytes);
-      if (this.#length < start + kept) return;
-      const bytes = this.#joined();
-      const body = bytes.subarray(start, start + kept);
-      const end = Math.min(start + size, bytes.byteLength);
-      this.#skipped = start + size - end;
-      this.#pieces = end === bytes.byteLength ? [] : [bytes.subarray(end)];
-      this.#length = bytes.byteLength - end;
+      if (this.#received.length < start + kept) return;
+      this.#received.take(start);
+      const body = this.#received.take(kept);
+      const more = size - kept;
+      this.#skipped = more - this.#received.take(more).byteLength;
       const packet = decode(first, body, size);
       if (packet !== null) yield packet;
     }
@@ -114,9 +110,8 @@ export class PacketReader {
 
   /** [2.2] Null until it is complete. */
   #header(): { readonly first: number; readonly start: number; readonly size: number } | null {
-    if (this.#length < 2) return null;
-    if ((this.#pieces[0]?.byteLength ?? 0) < 5 && this.#pieces.length > 1) this.#joined();
-    const bytes = this.#pieces[0] ?? Buffer.alloc(0);
+    if (this.#received.length < 2) return null;
+    const bytes = this.#received.peek(5);
     let size = 0;
     for (let at = 1; at <= 4; at += 1) {
       const byte = bytes[at];
@@ -125,13 +120,6 @@ export class PacketReader {
       if (byte < 0x80) return { first: bytes[0] ?? 0, start: at + 1, size };
     }
     throw new MqttProtocolError('a length of more than four bytes');
-  }
-
-  #joined(): Buffer {
-    const bytes =
-      this.#pieces.length === 1 ? (this.#pieces[0] ?? Buffer.alloc(0)) : Buffer.concat(this.#pieces);
-    this.#pieces = [bytes];
-    return bytes;
   }
 }
 

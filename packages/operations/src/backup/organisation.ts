@@ -4,6 +4,7 @@ import { sqlState } from '@millrace/database/errors';
 import { hasTable } from '@millrace/database/migrate';
 import type { PgDatabase } from '@millrace/database/pool';
 import { queryRow } from '@millrace/database/query-row';
+import { once } from '@millrace/engine';
 import { insertAudit } from '@millrace/identity/audit/store';
 import type { ArchiveEntry } from './archive.ts';
 import { listTables } from './catalog.ts';
@@ -123,14 +124,6 @@ export async function restoreOrganisation(
       throw sqlState(error) === UNIQUE_VIOLATION ? alreadyThere(error) : error;
     }
   });
-}
-
-function once<T>(make: () => Promise<T>): () => Promise<T> {
-  let made: Promise<T> | null = null;
-  return () => {
-    made ??= make();
-    return made;
-  };
 }
 
 /** Rows of a live instance can't be migrated apart from the others. */

@@ -1,11 +1,11 @@
 import { type FileValue, isJsonObject, type JsonValue } from '@millrace/engine';
 import { ApiError } from '@millrace/errors/errors';
 import type { KeptFiles } from '@millrace/http/keep-files';
+import { isMultipart, typeOf } from '@millrace/http/media-type';
 import { message } from '@millrace/messages';
 import { type ChatOptions, isAccepted } from '@millrace/triggers';
 import type { FastifyRequest } from 'fastify';
 import { readArriving, unreadBody } from '../webhooks/arriving.ts';
-import { isMultipart, typeOf } from '../webhooks/body.ts';
 import { ChatRefusal } from './refusal.ts';
 
 const MESSAGE_ID = /^[A-Za-z0-9_-]{16,64}$/;

@@ -1,9 +1,10 @@
 import { Readable } from 'node:stream';
 import type { JsonValue } from '@millrace/engine';
 import { isJsonType } from '@millrace/http/body';
+import { isForm, isMultipart, typeOf } from '@millrace/http/media-type';
 import { bodyAsFile, type KeepPart, readParts } from '@millrace/http/parts';
 import { errorCodes, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
-import { isForm, isMultipart, PART_LIMITS, toFields, typeOf } from './body.ts';
+import { PART_LIMITS, toFields } from './body.ts';
 
 const TEXT = 'text/plain';
 

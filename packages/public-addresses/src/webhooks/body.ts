@@ -4,31 +4,17 @@ import { type JsonValue, setOwn } from '@millrace/engine';
 import { ApiError } from '@millrace/errors/errors';
 import { fileName, mediaType } from '@millrace/files/names';
 import { isJsonType, readJsonBody, refuseOtherCharsets } from '@millrace/http/body';
+import { isForm, isMultipart, typeOf } from '@millrace/http/media-type';
 import { type ArrivingFile, readParts } from '@millrace/http/parts';
 import { message } from '@millrace/messages';
 import type { WebhookOptions } from '@millrace/triggers';
 import { errorCodes, type FastifyRequest } from 'fastify';
 
-const FORM = 'application/x-www-form-urlencoded';
-const MULTIPART = 'multipart/form-data';
 /** Of a form in one line, which is read at a stretch: a mebibyte of empty fields takes a third of a second. */
 const MAX_FIELDS = 10_000;
 
 /** Each part takes memory beyond its bytes, and each file is stored by statements of its own. */
 export const PART_LIMITS = { parts: 1_000, files: 20 } as const;
-
-/** A media type without its parameters, in lower case. */
-export function typeOf(contentType: string | undefined): string | undefined {
-  return contentType?.split(';', 1)[0]?.trim().toLowerCase();
-}
-
-export function isForm(type: string | undefined): boolean {
-  return type === FORM;
-}
-
-export function isMultipart(type: string | undefined): boolean {
-  return type === MULTIPART;
-}
 
 /**
  * The data of a call. No body counts as `{}`.
@@ -48,9 +34,9 @@ export async function readWebhookBody(
   const type = typeOf(contentType);
   if (type === undefined || (isJsonType(type) && !(mode !== 'json' && type === 'text/plain')))
     return orEmpty(readJsonBody(request, bytes, limits.jsonDepth));
-  if (type === FORM) return parseForm(bytes);
+  if (isForm(type)) return parseForm(bytes);
   if (mode === 'json') throw new errorCodes.FST_ERR_CTP_INVALID_MEDIA_TYPE(contentType);
-  if (type === MULTIPART) {
+  if (isMultipart(type)) {
     const { parts, files } = PART_LIMITS;
     const limits = { parts, files: keepFile === null ? parts : files, fieldBytes: bytes.byteLength };
     return toFields(await readParts(Readable.from([bytes]), request.headers, limits, keepFile ?? describe));

@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import type { Database, Queryable } from '@millrace/database/database';
 import { createTestDatabase, type TestDatabase } from '@millrace/testing/database';
 import { insertWorkflow } from '@millrace/testing/rows';
-import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { lookForWork } from '../../src/follow-up-statements.ts';
 import { releaseHeldStarts } from '../../src/held-starts.ts';
@@ -10,6 +9,7 @@ import { claimExecutions } from '../../src/lease-statements.ts';
 import { claimLimited } from '../../src/limited-statements.ts';
 import { ROOM_FOR_ALL } from '../../src/room-statements.ts';
 import type { ClaimShares } from '../../src/share-statements.ts';
+import { countBuffers } from './statement-cost.ts';
 
 const ROWS = 20_000;
 /** For claiming ten executions: each is read, locked, written and added to its indexes. */
@@ -49,32 +49,15 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 
-interface Plan {
-  readonly 'Shared Hit Blocks': number;
-  readonly 'Shared Read Blocks': number;
-}
-
-/** Buffers touched by the statements of some work, each of which is executed, measured and rolled back: a claim with the plan that is kept. */
+/** Buffers touched by the statements of some work, which is undone: by a claim with the plan that is kept. */
 async function buffersOf(work: (tx: Queryable) => Promise<unknown>): Promise<number> {
   let buffers = 0;
   await database.db
     .transaction(async (tx) => {
-      await tx.query("SET LOCAL plan_cache_mode = 'force_generic_plan'");
       const explained: Queryable = {
         async query<Row>(text: string, values: readonly unknown[] = [], name?: string): Promise<Row[]> {
-          await tx.query('SAVEPOINT before');
           const isKept = name !== undefined && CLAIMS.includes(name);
-          if (isKept) {
-            await tx.query(text, values, name);
-            await tx.query('ROLLBACK TO before');
-          }
-          const [row] = await tx.query<{ 'QUERY PLAN': string }>(
-            `EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ${isKept ? executeOf(name, values) : text}`,
-            isKept ? undefined : values,
-          );
-          await tx.query('ROLLBACK TO before');
-          const [{ Plan: plan }] = JSON.parse(row?.['QUERY PLAN'] ?? '') as [{ Plan: Plan }];
-          buffers += plan['Shared Hit Blocks'] + plan['Shared Read Blocks'];
+          buffers += await countBuffers(tx, { text, values, name: isKept ? name : undefined });
           return await tx.query<Row>(text, values, name);
         },
       };
@@ -88,17 +71,6 @@ async function buffersOf(work: (tx: Queryable) => Promise<unknown>): Promise<num
 }
 
 class Undo extends Error {}
-
-/** EXECUTE takes no parameters from the protocol. */
-function executeOf(name: string, values: readonly unknown[]): string {
-  const textOf = (value: unknown) =>
-    Array.isArray(value)
-      ? `{${value.join()}}`
-      : Buffer.isBuffer(value)
-        ? `\\x${value.toString('hex')}`
-        : String(value);
-  return `EXECUTE ${name}(${values.map((value) => pg.escapeLiteral(textOf(value))).join()})`;
-}
 
 /** Buffers touched by the claim's own statement, which claims ten. */
 const buffersOfClaim = (shares: Partial<ClaimShares> = {}) =>

@@ -13,12 +13,8 @@ import { createFollowUps } from '../../src/follow-ups.ts';
 import { PgExecutionStore, type PgStoreOptions } from '../../src/pg-store.ts';
 import { insertSignal } from '../../src/signal-statements.ts';
 import { hashOfKey, NO_WORKFLOW_LIMIT } from '../../src/start-row.ts';
-import {
-  cancelExecution,
-  insertExecutions,
-  reserveExecutionIds,
-  type StartRow,
-} from '../../src/statements.ts';
+import { insertExecutions, type StartRow } from '../../src/start-statements.ts';
+import { cancelExecution, reserveExecutionIds } from '../../src/statements.ts';
 import { toStarted, toTarget } from '../../src/store-rows.ts';
 
 /** The store with the statements by which other parts of the service start, cancel and signal executions. */

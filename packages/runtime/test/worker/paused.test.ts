@@ -4,7 +4,7 @@ import { pauseOrganisation, resumeOrganisation } from '@millrace/identity/organi
 import { decideApproval } from '@millrace/service/callbacks/use';
 import { createStarter } from '@millrace/service/executions/accept';
 import { settle } from '@millrace/service/pause/settle';
-import { createScheduler } from '@millrace/service/schedules/scheduler';
+import { Scheduler } from '@millrace/service/schedules/scheduler';
 import { RUNNABLE_FLOW, WEBHOOK_FLOW } from '@millrace/testing/flows';
 import { holdLocks } from '@millrace/testing/hold-locks';
 import type { TestKey } from '@millrace/testing/service';
@@ -201,7 +201,7 @@ describe('while an organisation is paused', () => {
       [id],
     );
     await pause();
-    const scheduler = createScheduler(service.deps);
+    const scheduler = new Scheduler(service.deps);
     const fires = () => db().query('SELECT FROM schedule_fires WHERE workflow_id = $1', [id]);
     expect(await scheduler.runDue()).toBeNull();
     expect(await fires()).toEqual([]);

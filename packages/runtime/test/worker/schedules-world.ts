@@ -1,5 +1,5 @@
 import { type JsonObject, parseJson } from '@millrace/engine';
-import { createScheduler, type Scheduler } from '@millrace/service/schedules/scheduler';
+import { Scheduler } from '@millrace/service/schedules/scheduler';
 import { startTestService, type TestKey, type TestService } from '@millrace/testing/service';
 import { nextFires, readSchedule } from '@millrace/triggers';
 
@@ -70,7 +70,7 @@ export async function createScheduleWorld(): Promise<ScheduleWorld> {
     scheduler(clock = 'of the test') {
       // It only learns what it is notified of.
       const now = { now: async () => world.nowMs, pollMs: 2 ** 31 - 1 };
-      const scheduler = createScheduler({ ...service.deps, ...(clock === 'of the test' ? now : {}) });
+      const scheduler = new Scheduler({ ...service.deps, ...(clock === 'of the test' ? now : {}) });
       schedulers.push(scheduler);
       return scheduler;
     },

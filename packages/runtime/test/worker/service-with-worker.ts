@@ -22,7 +22,7 @@ import type { Executor } from '../../src/executor.ts';
 import { Meters } from '../../src/meters/meters.ts';
 import type { Services } from '../../src/node-services.ts';
 import { createPlanCache, type PlanCache } from '../../src/plans.ts';
-import { createWorker, type Worker } from '../../src/worker.ts';
+import { Worker } from '../../src/worker.ts';
 import type { WorkerDeps } from '../../src/worker-deps.ts';
 
 export interface NodeOutputBody {
@@ -129,7 +129,7 @@ export async function startWorkingService(overrides: WorkingOverrides = {}): Pro
   const more: Worker[] = [];
   await notifier.start();
   if (overrides.withWorker !== false) {
-    worker = createWorker(workerDeps);
+    worker = new Worker(workerDeps);
     await worker.start();
   }
   const key = await service.createKey();
@@ -170,7 +170,7 @@ export async function startWorkingService(overrides: WorkingOverrides = {}): Pro
       return answer.json as unknown as ExecutionBody;
     },
     async startWorker(own = {}, given = {}) {
-      const another = createWorker({
+      const another = new Worker({
         ...workerDeps,
         ...given,
         config: { ...config, worker: { ...config.worker, ...own } },

@@ -417,8 +417,8 @@ describe('runs', () => {
     const lines = service.logs
       .filter((line) => line.includes(`"execution_id":${id}`))
       .map((line) => JSON.parse(line))
-      // Those of the requests that started and read it come in any order.
-      .filter(({ msg }) => msg !== 'request');
+      // Those of the requests that started and read it come in any order, and a busy machine may hold the main thread.
+      .filter(({ msg }) => msg !== 'request' && msg !== 'main thread held by an execution');
     expect(lines.map((line) => line.msg)).toEqual(['node started', 'node ended', 'execution failed']);
     expect(lines[0]).toMatchObject({ node_id: 'secretive', attempt: 1 });
     expect(service.logs.filter((line) => line.includes('c4n4ry'))).toEqual([]);

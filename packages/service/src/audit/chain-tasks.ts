@@ -19,31 +19,26 @@ const CHAINS_AT_ONCE = 100;
  * Seals what was recorded, in one process at a time. The ends of the chains are logged, so that they exist where nobody who can write to
  * the database can change them.
  */
-export function createAuditSealer(db: Database, log: Logger, pauseMs = SEAL_PAUSE_MS): PeriodicTask {
+export function createAuditSealer(db: Database, log: Logger): PeriodicTask {
   return createPeriodicTask({
     work: (isStopping) =>
       sealAuditLog(db, {
         isStopping,
         onSealed: (heads) => log.info({ heads: heads.map(formatHead) }, 'audit log sealed'),
       }),
-    pauseMs: () => pauseMs,
+    pauseMs: () => SEAL_PAUSE_MS,
     onFailure: (error) =>
       log.warn({ err: error }, 'could not seal the audit log; retrying in the next round'),
   });
 }
 
 /** Compares each log with its chain from time to time, and stores the result for the log's page and `millrace doctor`. */
-export function createAuditVerifier(
-  db: Database,
-  { verifyMs }: AuditSettings,
-  log: Logger,
-  pauseMs = VERIFY_PAUSE_MS,
-): PeriodicTask {
+export function createAuditVerifier(db: Database, { verifyMs }: AuditSettings, log: Logger): PeriodicTask {
   return createPeriodicTask({
     async work(isStopping) {
       if (verifyMs > 0) await verifyDueChains(db, verifyMs, log, isStopping);
     },
-    pauseMs: () => pauseMs,
+    pauseMs: () => VERIFY_PAUSE_MS,
     onFailure: (error) =>
       log.warn({ err: error }, 'could not verify the audit log; retrying in the next round'),
   });

@@ -9,7 +9,7 @@ import { StartRefusedError, storeStarts } from '@millrace/runtime/held-starts';
 import { Meters } from '@millrace/runtime/meters/meters';
 import type { AheadRun } from '@millrace/runtime/run-ahead';
 import { maxConcurrencyOf, type StartOrder, toStartRow } from '@millrace/runtime/start-row';
-import type { StartRow } from '@millrace/runtime/statements';
+import type { StartRow } from '@millrace/runtime/start-statements';
 import { createAdmission } from '../admission/admission.ts';
 import type { IdempotencyKey } from '../idempotency/store.ts';
 import type { AdmissionSettings, StartLimits, StorageSettings } from '../settings.ts';

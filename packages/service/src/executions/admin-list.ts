@@ -1,23 +1,25 @@
 import type { Database, Queryable } from '@millrace/database/database';
 import type { ExecutionStatus } from '@millrace/engine';
 import { keysOfTextsWith } from '@millrace/messages/texts';
-import type { AdminExecutionRow } from './admin-store.ts';
-import { countUncompleted, findUncompletedWalkEnd, walkUncompleted } from './admin-uncompleted-walks.ts';
 import {
   type AdminExecutionFilters,
-  countExecutions,
-  countKeyed,
   type ErrorWord,
   estimateExecutions,
   findIdRange,
-  findKeyedWalkEnd,
+} from './admin-filters.ts';
+import {
+  countExecutions,
   findWalkEnd,
   type IndexedFilter,
+  type Scan,
+  scanOfIndex,
+  scanOfSearchKey,
+  scanOfUncompleted,
   type Walk,
   type WalkEnd,
   walkExecutions,
-  walkKeyed,
-} from './admin-walks.ts';
+} from './admin-scans.ts';
+import type { AdminExecutionRow } from './admin-store.ts';
 import { readInOrder } from './in-order.ts';
 
 /** Rows one page checks for matches; each may lie in a page of its own. */
@@ -43,27 +45,7 @@ export interface Found {
   readonly searchedTo: WalkEnd | null;
 }
 
-/** Scans an index downwards and reports where it stopped. */
-interface Walker {
-  readonly way: IndexedFilter;
-  readonly read: typeof walkExecutions;
-  readonly findEnd: typeof findWalkEnd;
-  readonly count: typeof countExecutions;
-}
-
 const OPEN: IndexedFilter = { workflowId: null, triggerType: null, isTestMode: null, apiKeyId: null };
-const BY_STATUS: Walker = {
-  way: OPEN,
-  read: walkUncompleted,
-  findEnd: findUncompletedWalkEnd,
-  count: countUncompleted,
-};
-const BY_SEARCH_KEY: Walker = {
-  way: OPEN,
-  read: walkKeyed,
-  findEnd: findKeyedWalkEnd,
-  count: countKeyed,
-};
 /** Triggers that most executions have and that have no index of their own. */
 const FREQUENT_TRIGGERS: readonly (string | null)[] = ['api', 'webhook', null];
 
@@ -83,7 +65,7 @@ export async function findAdminExecutions(
   const beganAt = now();
   const [ids] = await Promise.all([findIdRange(tx, organisationId, filters), readInOrder(tx)]);
   const range = { ...ids, belowId: Math.min(ids.belowId, belowId ?? Number.MAX_SAFE_INTEGER), wanted };
-  const walks = walkersFor(filters).map((walker): Progress => ({ walker, rows: [], end: null }));
+  const walks = scansFor(filters).map((scan): Progress => ({ scan, rows: [], end: null }));
   const most = filters.inputTexts === null ? MAX_SCANNED : MAX_SCANNED_INPUTS;
   let maxLooked = filters.inputTexts === null ? FIRST_BATCH : FIRST_INPUT_BATCH;
   for (let left = most; maxLooked > 0; ) {
@@ -112,7 +94,7 @@ export function nextBatchSize(left: number, rowsPerMs: number, msLeft: number): 
 
 /** The progress of one scan. */
 interface Progress {
-  readonly walker: Walker;
+  readonly scan: Scan;
   readonly rows: AdminExecutionRow[];
   end: WalkEnd | null;
 }
@@ -122,15 +104,15 @@ async function advance(
   tx: Queryable,
   organisationId: number,
   filters: AdminExecutionFilters,
-  steps: Omit<Walk, 'way'>,
+  steps: Walk,
   progress: Progress,
 ): Promise<boolean> {
-  const { walker, rows, end } = progress;
+  const { scan, rows, end } = progress;
   const belowId = end?.id ?? steps.belowId;
-  const walk = { ...steps, way: walker.way, belowId, wanted: steps.wanted - rows.length };
-  rows.push(...(await walker.read(tx, organisationId, filters, walk)));
+  const walk = { ...steps, belowId, wanted: steps.wanted - rows.length };
+  rows.push(...(await walkExecutions(tx, organisationId, filters, scan, walk)));
   if (rows.length >= steps.wanted) return true;
-  progress.end = (await walker.findEnd(tx, organisationId, filters, walk)) ?? null;
+  progress.end = (await findWalkEnd(tx, organisationId, scan, walk)) ?? null;
   return progress.end === null;
 }
 
@@ -138,27 +120,18 @@ async function advance(
  * The most selective first. Which of several rare criteria is the rarest only shows during the scans, so each advances a few
  * steps before one goes far.
  */
-function walkersFor({
-  statuses,
-  workflowId,
-  triggerType,
-  isTestMode,
-  apiKeyId,
-  searchKey,
-}: AdminExecutionFilters): readonly Walker[] {
+function scansFor(filters: AdminExecutionFilters): readonly Scan[] {
+  const { statuses, workflowId, triggerType, isTestMode, apiKeyId, searchKey } = filters;
   // No index is more selective, if people choose their keys well.
-  if (searchKey !== null) return [BY_SEARCH_KEY];
-  const walkers: Walker[] = [];
-  if (apiKeyId !== null) walkers.push(walkerFor({ ...OPEN, apiKeyId }));
-  if (isTestMode === true) walkers.push(walkerFor({ ...OPEN, isTestMode }));
-  if (!FREQUENT_TRIGGERS.includes(triggerType)) walkers.push(walkerFor({ ...OPEN, triggerType }));
-  if (statuses !== null && !statuses.includes('completed')) walkers.push(BY_STATUS);
-  if (workflowId !== null) walkers.push(walkerFor({ ...OPEN, workflowId }));
-  return walkers.length === 0 ? [walkerFor(OPEN)] : walkers;
-}
-
-function walkerFor(way: IndexedFilter): Walker {
-  return { way, read: walkExecutions, findEnd: findWalkEnd, count: countExecutions };
+  if (searchKey !== null) return [scanOfSearchKey(filters)];
+  const ofIndex = (way: Partial<IndexedFilter>) => scanOfIndex(filters, { ...OPEN, ...way });
+  const scans: Scan[] = [];
+  if (apiKeyId !== null) scans.push(ofIndex({ apiKeyId }));
+  if (isTestMode === true) scans.push(ofIndex({ isTestMode }));
+  if (!FREQUENT_TRIGGERS.includes(triggerType)) scans.push(ofIndex({ triggerType }));
+  if (statuses !== null && !statuses.includes('completed')) scans.push(scanOfUncompleted(filters));
+  if (workflowId !== null) scans.push(ofIndex({ workflowId }));
+  return scans.length === 0 ? [ofIndex({})] : scans;
 }
 
 /** A number of executions. `about`: from PostgreSQL's statistics; `at_least`: what an incomplete search has found. */
@@ -181,10 +154,10 @@ export async function countAdminExecutions(
     const [ids] = await Promise.all([findIdRange(tx, organisationId, filters), readInOrder(tx)]);
     const most = filters.inputTexts === null ? MAX_SCANNED : MAX_SCANNED_INPUTS;
     let found = 0;
-    for (const { way, count } of walkersFor(filters)) {
+    for (const scan of scansFor(filters)) {
       // One more than is counted shows whether there are more.
-      const walk = { ...ids, way, maxLooked: most + 1 };
-      const { looked, matching } = await count(tx, organisationId, filters, walk);
+      const walk = { ...ids, maxLooked: most + 1 };
+      const { looked, matching } = await countExecutions(tx, organisationId, filters, scan, walk);
       if (looked <= most) return { count: matching, precision: 'exact' };
       found = Math.max(found, matching);
     }

@@ -1,4 +1,5 @@
 import type { Database } from '@millrace/database/database';
+import { Subscribers } from '@millrace/runtime/subscribers';
 import type { Logger } from 'pino';
 
 /** Notifies those waiting for a workflow's sample, in any process, to read it again. A notification may be lost, so poll now and then. */
@@ -11,19 +12,15 @@ export interface SampleSignals {
 
 /** A listener that couldn't start because the database was unavailable starts with the next {@link SampleSignals.start}. */
 export function createSampleSignals(db: Database, log: Logger): SampleSignals {
-  const listeners = new Map<number, Set<() => void>>();
+  const subscribers = new Subscribers();
   let listening: Promise<void> | null = null;
-
-  function notify(workflowId: number): void {
-    for (const listener of listeners.get(workflowId) ?? []) listener();
-  }
 
   async function listen(): Promise<void> {
     const notifyAll = () => {
-      for (const id of listeners.keys()) notify(id);
+      for (const id of subscribers.ids) subscribers.notify(id);
     };
     try {
-      await db.listen('millrace_samples', (payload) => notify(Number(payload)), notifyAll);
+      await db.listen('millrace_samples', (payload) => subscribers.notify(Number(payload)), notifyAll);
     } catch (error) {
       listening = null;
       log.debug({ err: error }, 'could not listen for samples from other processes; polling instead');
@@ -35,14 +32,6 @@ export function createSampleSignals(db: Database, log: Logger): SampleSignals {
       listening ??= listen();
       return listening;
     },
-    subscribe(workflowId, listener) {
-      const set = listeners.get(workflowId) ?? new Set();
-      set.add(listener);
-      listeners.set(workflowId, set);
-      return () => {
-        set.delete(listener);
-        if (set.size === 0 && listeners.get(workflowId) === set) listeners.delete(workflowId);
-      };
-    },
+    subscribe: (workflowId, listener) => subscribers.subscribe(workflowId, listener),
   };
 }

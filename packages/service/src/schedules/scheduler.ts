@@ -22,19 +22,6 @@ export interface SchedulerDeps {
   readonly pollMs?: number;
 }
 
-/**
- * Starts what is due by schedule. Any number of processes may do so on one database: each fire is claimed by one of them,
- * and a recorded fire is never started again.
- */
-export interface Scheduler {
-  /** Starts firing. @throws DatabaseUnavailableError if the database is currently unavailable */
-  start(): Promise<void>;
-  /** Stops after the current work. Safe to call twice. */
-  stop(): Promise<void>;
-  /** Fires everything that is due now and returns the milliseconds until the next fire; null if there is none. */
-  runDue(): Promise<number | null>;
-}
-
 /** Polling interval, in case a notification is lost. */
 const POLL_MS = 60_000;
 /** The same while fires are waiting for an execution to end. */
@@ -48,11 +35,11 @@ const PARALLEL = 2;
 /** Executions whose end is listened for; the poll covers any beyond that. */
 const MAX_AWAITED = 1_000;
 
-export function createScheduler(deps: SchedulerDeps): Scheduler {
-  return new PgScheduler(deps);
-}
-
-class PgScheduler implements Scheduler {
+/**
+ * Starts what is due by schedule. Any number of processes may do so on one database: each fire is claimed by one of them,
+ * and a recorded fire is never started again.
+ */
+export class Scheduler {
   readonly #deps: SchedulerDeps;
   readonly #meters: Meters;
   readonly #now: () => Promise<number>;
@@ -71,15 +58,18 @@ class PgScheduler implements Scheduler {
     });
   }
 
+  /** Starts firing. @throws DatabaseUnavailableError if the database is currently unavailable */
   start(): Promise<void> {
     return this.#loop.start();
   }
 
+  /** Stops after the current work. Safe to call twice. */
   async stop(): Promise<void> {
     await this.#loop.stop();
     this.#listenFor([]);
   }
 
+  /** Fires everything that is due now and returns the milliseconds until the next fire; null if there is none. */
   async runDue(): Promise<number | null> {
     const { db } = this.#deps;
     await Promise.all(Array.from({ length: PARALLEL }, () => this.#fireAll()));

@@ -89,24 +89,22 @@ const FOLDER = fileURLToPath(new URL('../../../../examples', import.meta.url));
  * The workflows of `examples/`, by id.
  * @throws Error if one of them is invalid; the message names the file
  */
-export async function listTemplates(folder = FOLDER): Promise<Template[]> {
-  const ids = await listIds(folder);
-  return await Promise.all(ids.map((id) => readTemplate(folder, id)));
+export async function listTemplates(): Promise<Template[]> {
+  return await Promise.all((await listIds()).map(readTemplate));
 }
 
 /** One of {@link listTemplates}, or undefined. */
-export async function findTemplate(id: string, folder = FOLDER): Promise<Template | undefined> {
-  const ids = await listIds(folder);
-  return ids.includes(id) ? readTemplate(folder, id) : undefined;
+export async function findTemplate(id: string): Promise<Template | undefined> {
+  return (await listIds()).includes(id) ? readTemplate(id) : undefined;
 }
 
 /** A template that is part of every installation. */
 export async function getTemplate(id: typeof SAMPLE_TEMPLATE): Promise<Template> {
-  return readTemplate(FOLDER, id);
+  return readTemplate(id);
 }
 
-async function listIds(folder: string): Promise<string[]> {
-  const entries = await readdir(folder, { withFileTypes: true });
+async function listIds(): Promise<string[]> {
+  const entries = await readdir(FOLDER, { withFileTypes: true });
   return entries
     .filter((entry) => entry.isDirectory())
     .map((entry) => entry.name)
@@ -175,15 +173,15 @@ function asDraft(file: JsonValue): TemplateWorkflow {
   return { ...(file as TemplateWorkflow), status: 'draft' };
 }
 
-async function readTemplate(folder: string, id: string): Promise<Template> {
-  const path = `${folder}/${id}/template.json`;
+async function readTemplate(id: string): Promise<Template> {
+  const path = `${FOLDER}/${id}/template.json`;
   const about: unknown = JSON.parse(await readFile(path, 'utf8'));
   if (!Value.Check(TemplateFile, about)) {
     const [error] = Value.Errors(TemplateFile, about);
     throw new Error(`${path}: ${error?.instancePath ?? ''} ${error?.message ?? 'is not a template'}`);
   }
   const read = async (name: string): Promise<JsonValue> =>
-    parseJson(await readFile(`${folder}/${id}/${name}`, 'utf8'));
+    parseJson(await readFile(`${FOLDER}/${id}/${name}`, 'utf8'));
   const samples = about.samples.map(async (name) => ({ name, data: await read(name) }));
   const companions = (about.companions ?? []).map(async (companion) => ({
     ...companion,

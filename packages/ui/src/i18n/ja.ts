@@ -1,4 +1,6 @@
+import { texts as account } from './ja-account.ts';
 import { texts as canvas } from './ja-canvas.ts';
+import { texts as credentials } from './ja-credentials.ts';
 import { texts as executions } from './ja-executions.ts';
 import { texts as files } from './ja-files.ts';
 import { texts as first } from './ja-first.ts';
@@ -20,5 +22,7 @@ export const ja = {
   ...executions,
   ...runs,
   ...files,
+  ...account,
+  ...credentials,
   ...pages,
 };

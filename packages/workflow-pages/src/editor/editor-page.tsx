@@ -33,28 +33,33 @@ export function EditorPage() {
   const id = useWorkflowId() ?? 0;
   const { version } = readVersionSearch(useSearch({ strict: false }));
   const org = useOrg();
-  const workflow = useQuery(endpointQuery('GET /orgs/:org/workflows/:id', { params: { org, id } }));
-  if (workflow.data === undefined) {
-    if (workflow.error === null) return <Loading />;
-    if (workflow.error instanceof ApiProblem && workflow.error.status === 404) return <MissingPage />;
-    return <ErrorState error={workflow.error} onRetry={() => void workflow.refetch()} />;
+  const {
+    data: workflow,
+    error,
+    refetch,
+  } = useQuery(endpointQuery('GET /orgs/:org/workflows/:id', { params: { org, id } }));
+  if (workflow === undefined && error !== null) {
+    if (error instanceof ApiProblem && error.status === 404) return <MissingPage />;
+    return <ErrorState error={error} onRetry={() => void refetch()} />;
   }
-  const isWorkedOn = version === undefined || (version === workflow.data.version && !workflow.data.has_draft);
-  return isWorkedOn ? (
-    <Workplace key={`${org} ${id}`} org={org} workflow={workflow.data} isAtVersion={version !== undefined} />
-  ) : (
-    <VersionPage org={org} workflow={workflow.data} version={version} />
-  );
+  if (version === undefined || (version === workflow?.version && !workflow.has_draft)) {
+    const isAtVersion = version !== undefined;
+    return <Workplace key={`${org} ${id}`} {...{ org, id, workflow, isAtVersion }} />;
+  }
+  if (workflow === undefined) return <Loading />;
+  return <VersionPage org={org} workflow={workflow} version={version} />;
 }
 
-/** The editor, once the draft has loaded. */
+/** The editor, once the workflow and its draft have loaded: at a slow connection, one after the other would be seen. */
 function Workplace({
   org,
+  id,
   workflow,
   isAtVersion,
 }: {
   org: number;
-  workflow: WorkflowDetail;
+  id: number;
+  workflow: WorkflowDetail | undefined;
   /** The address names the current version, which will soon be outdated. */
   isAtVersion: boolean;
 }) {
@@ -63,7 +68,7 @@ function Workplace({
   const navigate = useNavigate();
   // Refetched on every opening: another tab may have changed it.
   const draft = useQuery({
-    ...endpointQuery('GET /orgs/:org/workflows/:id/draft', { params: { org, id: workflow.id } }),
+    ...endpointQuery('GET /orgs/:org/workflows/:id/draft', { params: { org, id } }),
     enabled: can('editor'),
     staleTime: Number.POSITIVE_INFINITY,
     gcTime: 0,
@@ -71,11 +76,11 @@ function Workplace({
   useEffect(() => {
     if (isAtVersion) void navigate({ to: '.', search: {}, replace: true });
   }, [isAtVersion, navigate]);
+  if (workflow === undefined || me === undefined) return <Loading />;
   if (draft.error !== null && draft.data === undefined) {
     return <ErrorState error={draft.error} onRetry={() => void draft.refetch()} />;
   }
-  const isWaiting = can('editor') && draft.data === undefined;
-  if (isWaiting || me === undefined) return <Loading />;
+  if (can('editor') && draft.data === undefined) return <Loading />;
   return <OpenEditor org={org} workflow={workflow} draft={draft.data?.draft ?? null} me={me} />;
 }
 

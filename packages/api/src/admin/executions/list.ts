@@ -2,6 +2,7 @@ import { ADMIN_API, isAtLeast, type Query, type Role } from '@millrace/admin-api
 import { formatTimestamp, parseTimestamp, searchValueOf } from '@millrace/engine';
 import { createCursors } from '@millrace/http/pagination';
 import { insufficientRole } from '@millrace/identity/values/roles';
+import type { AdminExecutionFilters } from '@millrace/service/executions/admin-filters';
 import {
   countAdminExecutions,
   errorWordsOf,
@@ -10,7 +11,6 @@ import {
   parseStatuses,
 } from '@millrace/service/executions/admin-list';
 import { findItems } from '@millrace/service/executions/admin-store';
-import type { AdminExecutionFilters } from '@millrace/service/executions/admin-walks';
 import type { FastifyInstance } from 'fastify';
 import type { AppDeps } from '../../app-deps.ts';
 import { adminRoute } from '../http/route.ts';

@@ -37,6 +37,13 @@ export async function finished(db: Queryable, id: number): Promise<ExecutionRow>
   });
 }
 
+/** Waits until the execution is stored without a worker, until what it waits for. */
+export async function parked(db: Queryable, id: number): Promise<void> {
+  await until(`execution ${id} to be parked`, async () => {
+    return (await readExecution(db, id)).status === 'waiting_async';
+  });
+}
+
 /** Waits until every execution of the workflow has ended. */
 export async function allFinished(db: Queryable, workflowId: number): Promise<ExecutionRow[]> {
   return await until(`the end of all executions of workflow ${workflowId}`, async () => {

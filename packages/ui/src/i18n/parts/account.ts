@@ -1,4 +1,4 @@
 import account from '../en/account.json';
 import { addTexts } from './add-texts.ts';
 
-await addTexts({ account }, () => import('../ja-pages.ts'));
+await addTexts({ account }, () => import('../ja-account.ts'));

@@ -1,5 +1,5 @@
 import '@millrace/ui/i18n/parts/connectors.ts';
-import { Alert, Anchor, Box, Button, FileButton, Group, Progress, Stack, Text, Title } from '@mantine/core';
+import { Alert, Anchor, Button, FileButton, Group, Progress, Stack, Text } from '@mantine/core';
 import type { OwnConnector, ResponseBody } from '@millrace/admin-api';
 import { ApiProblem, addressOf, call } from '@millrace/ui/api/client.ts';
 import { useOrg } from '@millrace/ui/api/me.ts';
@@ -16,6 +16,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Download, FileUp, RefreshCw, Trash2 } from 'lucide-react';
 import { type DragEvent, useEffect, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import { SectionFrame } from './section.tsx';
 
 /** What a change of connectors changes elsewhere. */
 const REFRESHES = [
@@ -30,29 +31,21 @@ export function ConnectorsSection() {
   const org = useOrg();
   const connectors = useQuery(endpointQuery('GET /orgs/:org/connectors', { params: { org } }));
   return (
-    <Box
-      component="section"
-      aria-label={t('connectors.title')}
-      py="md"
-      style={{ borderTop: '1px solid var(--mantine-color-default-border)' }}
+    <SectionFrame
+      title={t('connectors.title')}
+      about={t('connectors.about')}
+      more={
+        <Anchor href="/docs/guides/own-connectors" target="_blank" size="sm">
+          {t('connectors.guide')}
+        </Anchor>
+      }
     >
-      <Group align="flex-start" gap="lg" wrap="wrap">
-        <Stack gap={4} w={{ base: '100%', sm: 240 }}>
-          <Title order={2}>{t('connectors.title')}</Title>
-          <Hint>{t('connectors.about')}</Hint>
-          <Anchor href="/docs/guides/own-connectors" target="_blank" size="sm">
-            {t('connectors.guide')}
-          </Anchor>
-        </Stack>
-        <Stack gap="sm" flex={1} miw={{ base: '100%', sm: 300 }}>
-          <Upload />
-          <QueryState query={connectors} />
-          {connectors.data?.items.map((item) => (
-            <Item key={item.name} item={item} />
-          ))}
-        </Stack>
-      </Group>
-    </Box>
+      <Upload />
+      <QueryState query={connectors} />
+      {connectors.data?.items.map((item) => (
+        <Item key={item.name} item={item} />
+      ))}
+    </SectionFrame>
   );
 }
 

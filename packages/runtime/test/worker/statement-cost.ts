@@ -1,0 +1,49 @@
+import type { Queryable } from '@millrace/database/database';
+import pg from 'pg';
+
+/** A statement as it is sent. */
+export interface SentStatement {
+  readonly text: string;
+  readonly values?: readonly unknown[] | undefined;
+  /** With a name, the plan is the one that PostgreSQL keeps. */
+  readonly name?: string | undefined;
+}
+
+interface Plan {
+  readonly 'Shared Hit Blocks': number;
+  readonly 'Shared Read Blocks': number;
+}
+
+/** Buffers touched by the statement, which is executed, measured and undone. `tx` is a transaction. */
+export async function countBuffers(
+  tx: Queryable,
+  { text, values = [], name }: SentStatement,
+): Promise<number> {
+  await tx.query("SET LOCAL plan_cache_mode = 'force_generic_plan'");
+  await tx.query('SAVEPOINT before');
+  if (name !== undefined) {
+    await tx.query(text, values, name);
+    await tx.query('ROLLBACK TO before');
+  }
+  const [row] = await tx.query<{ 'QUERY PLAN': string }>(
+    `EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ${name === undefined ? text : executeOf(name, values)}`,
+    name === undefined ? values : undefined,
+  );
+  await tx.query('ROLLBACK TO before');
+  const [{ Plan: plan }] = JSON.parse(row?.['QUERY PLAN'] ?? '') as [{ Plan: Plan }];
+  return plan['Shared Hit Blocks'] + plan['Shared Read Blocks'];
+}
+
+/** EXECUTE takes no parameters from the protocol. */
+function executeOf(name: string, values: readonly unknown[]): string {
+  return `EXECUTE ${name}(${values.map((value) => pg.escapeLiteral(textOf(value))).join()})`;
+}
+
+function textOf(value: unknown): string {
+  if (Array.isArray(value)) return `{${value.map(elementOf).join()}}`;
+  return Buffer.isBuffer(value) ? `\\x${value.toString('hex')}` : String(value);
+}
+
+function elementOf(value: unknown): string {
+  return value === null || value === undefined ? 'NULL' : `"${textOf(value).replaceAll(/["\\]/g, '\\$&')}"`;
+}

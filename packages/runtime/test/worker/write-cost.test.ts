@@ -1,0 +1,89 @@
+import { randomUUID } from 'node:crypto';
+import type { Queryable } from '@millrace/database/database';
+import { createTestDatabase, type TestDatabase } from '@millrace/testing/database';
+import { insertWorkflow, type WorkflowIds } from '@millrace/testing/rows';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { insertWorker } from '../../src/lease-statements.ts';
+import { applyFencedWrites, type FencedWrite } from '../../src/statements.ts';
+import { countBuffers, type SentStatement } from './statement-cost.ts';
+
+const ROWS = 20_000;
+/** The row, its indexes, the records and the storage that is counted. */
+const MAX_BUFFERS = 80;
+
+let database: TestDatabase;
+let ids: WorkflowIds;
+let workerId: string;
+beforeEach(async () => {
+  database = await createTestDatabase();
+  ids = await insertWorkflow(database.db, 'writes');
+  workerId = randomUUID();
+  await insertWorker(database.db, workerId, 3_600_000);
+});
+afterEach(() => database.drop());
+
+/** Starts executions that this worker runs. @returns the id of the last one */
+async function run(db: Queryable, count: number): Promise<number> {
+  const [last] = await db.query<{ id: number }>(
+    `WITH e AS (
+       INSERT INTO executions (organisation_id, workflow_id, workflow_version, status, trigger_type, display_name,
+         is_test_mode, input, started_at, worker_id, claim)
+       SELECT $1, $2, 1, 'running', 'api', 'sample', false, '{}', now(), $3, 1 FROM generate_series(1, $4::integer)
+       RETURNING id
+     ) SELECT max(id) AS id FROM e`,
+    [ids.organisationId, ids.workflowId, workerId, count],
+  );
+  return last?.id ?? 0;
+}
+
+/**
+ * Buffers touched by the write that ends an execution, by the plan that PostgreSQL keeps.
+ * @param afterwards between making the plan and using it
+ */
+async function buffersOfEnd(
+  executionId: number,
+  afterwards: (tx: Queryable) => Promise<unknown> = async () => {},
+): Promise<number> {
+  const write: FencedWrite = {
+    executionId,
+    workerId,
+    claim: 1,
+    status: 'completed',
+    recordsJson: '[{"node_id":"a"}]',
+    errorJson: null,
+    wakeAtMs: null,
+    signalsSeen: 0,
+    consumedAiTokens: null,
+    storedBytes: 10,
+  };
+  return database.db.transaction(async (tx) => {
+    let sent: SentStatement = { text: '' };
+    const watched: Queryable = {
+      query: (text, values, name) => {
+        sent = { text, values, name };
+        return tx.query(text, values, name);
+      },
+    };
+    await tx.query("SET LOCAL plan_cache_mode = 'force_generic_plan'");
+    await tx.query('SAVEPOINT write');
+    expect(await applyFencedWrites(watched, [write])).toMatchObject([{ id: executionId }]);
+    await tx.query('ROLLBACK TO write');
+    await afterwards(tx);
+    return await countBuffers(tx, sent);
+  });
+}
+
+test('a write costs no more however many executions run, or ran since the last vacuum', async () => {
+  const { db } = database;
+  await db.query('ALTER TABLE executions SET (autovacuum_enabled = off)');
+  await run(db, ROWS);
+  await db.query("UPDATE executions SET status = 'completed', worker_id = NULL, completed_at = now()");
+  await db.query('ANALYZE executions');
+  const executionId = await run(db, ROWS);
+  expect(await buffersOfEnd(executionId)).toBeLessThan(MAX_BUFFERS);
+});
+
+test.each([1, 450, 500, 4_000])('a plan made with %i executions stays good with many more', async (count) => {
+  const executionId = await run(database.db, count);
+  expect(await buffersOfEnd(executionId, (tx) => run(tx, ROWS))).toBeLessThan(MAX_BUFFERS);
+});
