@@ -99,22 +99,26 @@ export async function runConnected(
 export async function runWith(
   world: World,
   original: JsonValue,
-  { vars = {}, credentialFor }: { readonly vars?: JsonObject; credentialFor(type: string): number },
+  {
+    vars = {},
+    credentialFor,
+  }: { readonly vars?: JsonObject; readonly credentialFor: (type: string) => number },
   input: JsonValue = {},
 ): Promise<ExecutionBody> {
-  const { flow_data: flow, ...workflow } = importWhole(original);
-  const nodes = flow.nodes.map((node) => {
+  const workflow = importWhole(original);
+  if (workflow === null) throw new Error('nothing was imported');
+  const { nodes, settings, ...flow } = workflow.flow_data;
+  const connected = nodes.map((node) => {
     const id = credentialFor(node.type);
-    return JSON.parse(
-      JSON.stringify(node).replaceAll('"credential_id":0', `"credential_id":${id}`),
-    ) as typeof node;
+    const text = JSON.stringify(node).replaceAll('"credential_id":0', `"credential_id":${id}`);
+    return JSON.parse(text) as JsonObject;
   });
-  const settings = { ...flow.settings, vars: { ...flow.settings?.vars, ...vars } };
-  return run(
-    world,
-    await store(world, { ...workflow, flow_data: { ...flow, nodes, settings } } as never),
-    input,
-  );
+  const flowData = {
+    ...flow,
+    nodes: connected,
+    settings: { ...settings, vars: { ...settings?.vars, ...vars } },
+  };
+  return run(world, await store(world, { ...workflow, flow_data: flowData } as unknown as JsonObject), input);
 }
 
 /** Imports it, and runs it to its end without a failure. */
