@@ -327,6 +327,10 @@ function readsFile({ kind, parameters }: N8nNode): boolean {
       return parameters.binaryData === true;
     case 'gmail':
       return parameterAt(parameters, 'options.attachmentsUi.attachmentsBinary') !== undefined;
+    case 'microsoftOutlook':
+      return arrayOf(parameterAt(parameters, 'additionalFields.attachments.attachments')).length > 0;
+    case 'sendGrid':
+      return textOf(parameterAt(parameters, 'additionalFields.attachments')) !== null;
     case 'emailSend':
       return textOf(parameters.attachments ?? parameterAt(parameters, 'options.attachments')) !== null;
     case 'openAi':

@@ -43,3 +43,53 @@ export function gmailMail(step: Step): readonly Out[] | null {
 function isGiven(value: JsonValue | undefined): boolean {
   return value !== undefined && value !== null && value !== '';
 }
+
+/** A mail of Outlook or SendGrid with files, which no plain call sends; null for one without. */
+export function mailWithFiles(step: Step): readonly Out[] | null {
+  const { kind } = step.node;
+  const isSent = (step.text('operation') || 'send') === 'send';
+  if (!isSent) return null;
+  if (kind === 'microsoftOutlook') return outlookMail(step);
+  return kind === 'sendGrid' && (step.text('resource') || 'mail') === 'mail' ? sendGridMail(step) : null;
+}
+
+function outlookMail(step: Step): readonly Out[] | null {
+  const names = arrayOf(step.raw('additionalFields.attachments.attachments')).map(
+    (each) => textOf(objectOf(each).binaryPropertyName) ?? 'data',
+  );
+  if (names.length === 0 || !isGiven(step.raw('toRecipients'))) return null;
+  const isHtml = step.text('additionalFields.bodyContentType', 'html').toLowerCase() === 'html';
+  return made(step, 'connector.microsoft_outlook.send_message', {
+    to: textSetting(step.param('toRecipients')),
+    subject: textSetting(step.param('subject', '')),
+    content: textSetting(step.param('bodyContent', '')),
+    format: isHtml ? 'HTML' : 'Text',
+    attachments: filesOf(step, names),
+  });
+}
+
+function sendGridMail(step: Step): readonly Out[] | null {
+  const given = textOf(step.raw('additionalFields.attachments'));
+  if (given === null || given === '' || step.raw('dynamicTemplate') === true) return null;
+  const isHtml = step.text('contentType') === 'text/html';
+  return made(step, 'connector.sendgrid.send_email', {
+    to: textSetting(step.param('toEmail', '')),
+    from: textSetting(step.param('fromEmail', '')),
+    from_name: textSetting(step.param('fromName', '')),
+    subject: textSetting(step.param('subject', '')),
+    content: textSetting(step.param('contentValue', '')),
+    format: isHtml ? 'text/html' : 'text/plain',
+    attachments: filesOf(step, given.split(',')),
+  });
+}
+
+function filesOf(step: Step, names: readonly string[]): JsonValue {
+  return names.map((name) => template(step.file(name.trim())));
+}
+
+function made(step: Step, type: string, config: { readonly [name: string]: JsonValue }): readonly Out[] {
+  step.approximate(message('import.made_operation'));
+  step.approximate(message('import.choose_credential'));
+  const id = step.add(type, { credential_id: 0, ...config });
+  return [step.one(`nodes.${id}.output`)];
+}

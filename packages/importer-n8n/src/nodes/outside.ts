@@ -12,7 +12,7 @@ import { dataTable } from './data-tables.ts';
 import { telegramFile, uploadToDrive } from './files.ts';
 import { formPage } from './form-pages.ts';
 import { githubFile } from './github.ts';
-import { gmailMail } from './mail.ts';
+import { gmailMail, mailWithFiles } from './mail.ts';
 import { callService } from './service-call.ts';
 import { googleSheets } from './sheets.ts';
 import { sql, sqlServer } from './sql.ts';
@@ -48,7 +48,9 @@ export const OUTSIDE: Handlers = {
 
 /** A call of a service; with some, a person can be asked, too. */
 function callOrAsk(step: Step) {
-  return step.text('operation') === 'sendAndWait' ? askPerson(step) : (upload(step) ?? callService(step));
+  return step.text('operation') === 'sendAndWait'
+    ? askPerson(step)
+    : (upload(step) ?? mailWithFiles(step) ?? callService(step));
 }
 
 function isDriveUpload(step: Step): boolean {
