@@ -39,6 +39,8 @@ export interface Database extends Queryable {
   transaction<T>(work: (tx: Queryable) => Promise<T>): Promise<T>;
   /** Like {@link transaction}, but row-level security exposes only this organisation's rows. */
   forOrganisation<T>(organisationId: number, work: (tx: Queryable) => Promise<T>): Promise<T>;
+  /** Like {@link forOrganisation} for `work` that sends one statement, which only reads: all of it takes one round trip instead of three. */
+  readForOrganisation<T>(organisationId: number, work: (tx: Queryable) => Promise<T>): Promise<T>;
   /**
    * Calls `listener` with the payload of every NOTIFY on `channel`, and `onReconnect` after a gap in which some may be lost. Resolves once
    * listening; rejects, without retrying later, when the database is unavailable.

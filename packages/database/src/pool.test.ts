@@ -236,6 +236,48 @@ describe('row-level security', () => {
     expect(changed).toEqual([]);
   });
 
+  test('a read of one statement sees only its own rows, and changes nothing', async () => {
+    const [ours, theirs] = [
+      await insertWorkflow(database.db, 'read'),
+      await insertWorkflow(database.db, 'read beside'),
+    ];
+    const read = ({ organisationId }: { organisationId: number }, text = 'SELECT id FROM workflows') =>
+      database.db.readForOrganisation(organisationId, (tx) => tx.query(text));
+    expect(await Promise.all([read(ours), read(theirs)])).toEqual([
+      [{ id: ours.workflowId }],
+      [{ id: theirs.workflowId }],
+    ]);
+    // As on a server that accepts no writes.
+    await expect(read(ours, "UPDATE workflows SET name = 'changed'")).rejects.toBeInstanceOf(
+      DatabaseUnavailableError,
+    );
+    await expect(read(ours, 'SELECT 1 / 0')).rejects.toMatchObject({ code: '22012' });
+    // Neither the failure nor the organisation is left in the connection.
+    expect(await read(theirs)).toEqual([{ id: theirs.workflowId }]);
+    const all = await database.db.transaction((tx) => tx.query('SELECT id FROM workflows'));
+    expect(all).toEqual(expect.arrayContaining([{ id: ours.workflowId }, { id: theirs.workflowId }]));
+  });
+
+  test('a second statement of a read is refused before it is sent', async () => {
+    const { organisationId } = await insertWorkflow(database.db, 'read twice');
+    const twice = database.db.readForOrganisation(organisationId, async (tx) => {
+      await tx.query('SELECT 1');
+      return await tx.query('SELECT 2');
+    });
+    await expect(twice).rejects.toThrow('A read has one statement');
+  });
+
+  test('a read is repeated if its tables were migrated under its prepared statement', async () => {
+    const { organisationId, workflowId } = await insertWorkflow(database.db, 'read while migrated');
+    const read = () =>
+      database.db.readForOrganisation(organisationId, (tx) =>
+        tx.query('SELECT * FROM workflow_versions WHERE workflow_id = $1', [workflowId], 'migrated_read'),
+      );
+    expect(await read()).toHaveLength(1);
+    await database.db.query('ALTER TABLE workflow_versions ADD COLUMN later integer');
+    expect(await read()).toMatchObject([{ workflow_id: workflowId, later: null }]);
+  });
+
   test('a joined operation is part of the transaction, also limited to the organisation, for its own duration', async () => {
     const ours = await insertWorkflow(database.db, 'joined');
     await insertWorkflow(database.db, 'beside');
@@ -245,6 +287,10 @@ describe('row-level security', () => {
         expect(await narrowed.query('SELECT id FROM workflows')).toEqual([{ id: ours.workflowId }]);
         await narrowed.query('UPDATE workflows SET name = $1', ['renamed']);
       });
+      const found = joined.readForOrganisation(ours.organisationId, (narrowed) =>
+        narrowed.query('SELECT name FROM workflows'),
+      );
+      expect(await found).toEqual([{ name: 'renamed' }]);
       await expect(
         joined.forOrganisation(ours.organisationId, () => Promise.reject(new Error('inside'))),
       ).rejects.toThrow('inside');

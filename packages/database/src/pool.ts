@@ -6,7 +6,7 @@ import { parseDatabaseHosts } from './hosts.ts';
 import { LargePool, MAX_LARGE_CONNECTIONS } from './large-pool.ts';
 import { Listener, Poller } from './listener.ts';
 import { PipelinedPool } from './pipelined-pool.ts';
-import { runTransaction } from './transaction.ts';
+import { runRead, runTransaction } from './transaction.ts';
 import { TransactionPool } from './transaction-pool.ts';
 import { type WriteObstacle, WriteWatch } from './write-watch.ts';
 
@@ -106,6 +106,7 @@ export function createDatabase(url: string, options: DatabaseOptions = {}): PgDa
       large: { query: (text, values, name) => watched(large.query(text, values, name)) },
       transaction: (work) => watched(runTransaction(transactions, null, work)),
       forOrganisation: (organisationId, work) => watched(runTransaction(transactions, organisationId, work)),
+      readForOrganisation: (organisationId, work) => watched(runRead(transactions, organisationId, work)),
       listen: (channel, onNotify, onReconnect) => listener.listen(channel, onNotify, onReconnect),
     };
   }

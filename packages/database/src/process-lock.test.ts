@@ -4,6 +4,7 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { kill } from '@millrace/testing/processes';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { findHolder, takeLock, withLock } from './process-lock.mjs';
 
@@ -36,13 +37,6 @@ async function holder(prefix: readonly string[] = []): Promise<ChildProcess> {
   const [messages] = await once(child.stdout, 'data');
   expect(String(messages)).toBe('taken\n');
   return child;
-}
-
-async function kill(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return;
-  const exit = once(child, 'exit');
-  child.kill('SIGKILL');
-  await exit;
 }
 
 describe('a lock', () => {

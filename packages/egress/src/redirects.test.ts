@@ -151,6 +151,15 @@ describe('redirects to another origin', () => {
     expect(other.connections()).toBe(0);
   });
 
+  it('are refused for a GET with a body, which was meant for its own host', async () => {
+    const other = await startRedirecting(200, '');
+    const server = await startRedirecting(302, `${other.url}/other`);
+    const answer = await send(`${server.url}/start`, { method: 'GET', body: 'data' });
+    expect(server.seen[0]?.body).toBe('data');
+    expect(answer).toMatchObject({ code: 'target_not_allowed' });
+    expect(other.connections()).toBe(0);
+  });
+
   it("don't restore credentials on the way back", async () => {
     const home = await startRedirecting(302, (port) => `http://127.0.0.1:${port}/next`);
     const away = await startRedirecting(302, `${home.url}/next`);

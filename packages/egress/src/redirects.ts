@@ -23,7 +23,7 @@ export function redirectLocation(status: number, location: string | undefined): 
 
 /**
  * The request after a redirect, as in browsers: 303, and 301 or 302 after POST, continue as GET without body. To another origin only GET
- * and HEAD are followed, without anything that could be a credential; other requests are refused, because the author never meant that host
+ * and HEAD without a body are followed, without anything that could be a credential; other requests are refused, because the author never meant that host
  * to have the body.
  * @throws HttpClientError
  */
@@ -36,8 +36,9 @@ export function followRedirect(hop: Hop, status: number, location: string, polic
   url.hash = '';
   const turnsIntoGet = (status === 303 && hop.method !== 'HEAD') || (status <= 302 && hop.method === 'POST');
   const method = turnsIntoGet ? 'GET' : hop.method;
+  const body = turnsIntoGet ? undefined : hop.body;
   const isSameOrigin = url.origin === hop.url.origin;
-  if (!isSameOrigin && method !== 'GET' && method !== 'HEAD') {
+  if (!isSameOrigin && ((method !== 'GET' && method !== 'HEAD') || body !== undefined)) {
     throw new HttpClientError(
       'target_not_allowed',
       message('egress.redirect_elsewhere', { host: hop.url.host, method, target: url.host }),
@@ -47,5 +48,5 @@ export function followRedirect(hop: Hop, status: number, location: string, polic
     ([name]) =>
       (isSameOrigin || PORTABLE_HEADERS.includes(name)) && !(turnsIntoGet && BODY_HEADERS.includes(name)),
   );
-  return { method, url, headers: new Map(kept), body: turnsIntoGet ? undefined : hop.body };
+  return { method, url, headers: new Map(kept), body };
 }

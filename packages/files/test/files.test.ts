@@ -321,6 +321,7 @@ function killedAt(step: number): { db: Database; store: FileStore } {
       query: <Row>(text: string, values?: readonly unknown[]) => around(() => db.query<Row>(text, values)),
       transaction: (work) => around(() => db.transaction(work)),
       forOrganisation: (id, work) => around(() => db.forOrganisation(id, work)),
+      readForOrganisation: (id, work) => around(() => db.readForOrganisation(id, work)),
     },
     store: {
       write: (id, source) => around(() => store.write(id, ticking(source))),

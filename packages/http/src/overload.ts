@@ -102,6 +102,7 @@ export function whileOverloaded(pressure: Pressure, db: Database, reserved: Data
     large: { query: (text, values, name) => current().large.query(text, values, name) },
     transaction: (work) => current().transaction(work),
     forOrganisation: (organisationId, work) => current().forOrganisation(organisationId, work),
+    readForOrganisation: (organisationId, work) => current().readForOrganisation(organisationId, work),
     listen: (channel, onNotify, onReconnect) => db.listen(channel, onNotify, onReconnect),
     close: () => db.close(),
   };

@@ -53,6 +53,18 @@ it('a message becomes the operation, whose output is what the response calls its
   expect(outcomeOf(result, 'Tell')?.kind).toBe('approximated');
 });
 
+it('a message is Markdown without previews of links, as there, unless it says otherwise', () => {
+  expect(imported({ chatId: '1', text: '*Hi*' }).config).toEqual({
+    credential_id: 0,
+    ...{ chat_id: '1', text: '*Hi*', parse_mode: 'Markdown', disable_link_preview: true },
+  });
+  const shown = { parse_mode: 'HTML', disable_web_page_preview: false };
+  expect(imported({ chatId: '1', text: 'Hi', additionalFields: shown }).config).toMatchObject({
+    parse_mode: 'HTML',
+    disable_link_preview: false,
+  });
+});
+
 it('buttons are kept, and an answer to one has its member of the output', () => {
   const button = { text: 'Yes', additionalFields: { callback_data: 'yes' } };
   const inlineKeyboard = { rows: [{ row: { buttons: [button] } }] };

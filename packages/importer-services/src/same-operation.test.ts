@@ -91,7 +91,7 @@ it.each<[string, HttpCall]>([
       method: 'POST',
       url: 'https://api.telegram.org/bot[token]/sendMessage',
       query: null,
-      body: { chat_id: '1', text: 'x', parse_mode: 'Markdown' },
+      body: { chat_id: '1', text: 'x', parse_mode: 'Unknown' },
     },
   ],
   ['has another method', { ...POST, method: 'PUT' }],

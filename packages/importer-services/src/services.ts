@@ -6,6 +6,8 @@ import more from './services-more.json' with { type: 'json' };
 export interface Operation {
   readonly method?: string;
   readonly url: string;
+  /** It needs no credential: whoever knows its address may call it. */
+  readonly open?: boolean;
   /** Its parameters, or what stands for all of them. */
   readonly query?: JsonValue;
   readonly body?: JsonValue;

@@ -41,6 +41,7 @@ import {
   recordAcknowledged,
   recordItems,
 } from '@millrace/polling/store';
+import { endsWithin } from '@millrace/runtime/ends-within';
 import { driverOf } from './drivers.ts';
 import type { Batch, ConnectContext, Connection, Received } from './source.ts';
 import {
@@ -132,10 +133,10 @@ class Session {
       }
     } finally {
       clearTimeout(steady);
-      await Promise.race([
+      await endsWithin(
         connection.close().catch(() => undefined),
-        sleep(CLOSE_MS, undefined, { ref: false }),
-      ]);
+        CLOSE_MS,
+      );
     }
   }
 

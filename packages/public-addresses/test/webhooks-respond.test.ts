@@ -263,7 +263,7 @@ describe('a database that is unavailable for a moment', () => {
     await started;
     const { db, notifier } = world.service.deps;
     const outage = new DatabaseUnavailableError(new Error('Connection terminated'));
-    const reading = vi.spyOn(db, 'forOrganisation').mockRejectedValue(outage);
+    const reading = vi.spyOn(db, 'readForOrganisation').mockRejectedValue(outage);
     try {
       notifier.changed(await world.executionsOf(id));
       await until('two failed readings', () => isAnswered || reading.mock.calls.length >= 2);

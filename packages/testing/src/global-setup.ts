@@ -7,6 +7,7 @@ import type { TestProject } from 'vitest/node';
 import { copyDataDir } from './data-dir.ts';
 import { DATA_ROOT, DATA_ROOTS } from './data-root.ts';
 import { FAST_SETTINGS, prepareDataDir } from './prepared-data-dir.ts';
+import { isRunning } from './processes.ts';
 
 /** One per user, so that users don't block each other. */
 const NAME = `millrace-tests-${process.getuid?.() ?? 0}`;
@@ -49,14 +50,5 @@ async function sweepAbandoned(root: string): Promise<void> {
     } catch {
       // The next run tries again.
     }
-  }
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
 }

@@ -88,6 +88,10 @@ describe('loadConfig', () => {
     }
   });
 
+  test('reports a variable once, however many settings depend on it', () => {
+    expect(problemsOf({ MILLRACE_SESSION_IDLE_HOURS: 'long' })).toHaveLength(1);
+  });
+
   test('reports a mistyped name and suggests the right one', () => {
     expect(problemsOf({ MILLRACE_RATELIMIT: '5' })).toEqual([
       'MILLRACE_RATELIMIT is set, but there is no such variable. Did you mean MILLRACE_RATE_LIMIT?',

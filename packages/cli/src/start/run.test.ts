@@ -11,6 +11,7 @@ import { findPostmaster, stopPostmaster } from '@millrace/database/embedded/post
 import { copyDataDir } from '@millrace/testing/data-dir';
 import { DATA_ROOT } from '@millrace/testing/data-root';
 import { freePort } from '@millrace/testing/free-port';
+import { kill } from '@millrace/testing/processes';
 import { afterEach, beforeAll, beforeEach, describe, expect, inject, test } from 'vitest';
 import { builtCommand } from '../../test/built-command.ts';
 import { readRunningService } from './running-service.ts';
@@ -92,13 +93,6 @@ function launch([program = '', ...words]: readonly string[], env: NodeJS.Process
 
 async function ready(running: Running): Promise<void> {
   await expect.poll(running.output, PATIENT).toContain('Press Ctrl-C to stop.');
-}
-
-async function kill(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return;
-  const exit = once(child, 'exit');
-  child.kill('SIGKILL');
-  await exit;
 }
 
 /** Starts it while one file of the code can't be read, as if too many files were open; it says so when it is asked for. */

@@ -95,6 +95,32 @@ export async function runConnected(
   return run(world, await storeConnected(world, original, connections), input);
 }
 
+/** The same, with a credential for each node by its type. */
+export async function runWith(
+  world: World,
+  original: JsonValue,
+  {
+    vars = {},
+    credentialFor,
+  }: { readonly vars?: JsonObject; readonly credentialFor: (type: string) => number },
+  input: JsonValue = {},
+): Promise<ExecutionBody> {
+  const workflow = importWhole(original);
+  if (workflow === null) throw new Error('nothing was imported');
+  const { nodes, settings, ...flow } = workflow.flow_data;
+  const connected = nodes.map((node) => {
+    const id = credentialFor(node.type);
+    const text = JSON.stringify(node).replaceAll('"credential_id":0', `"credential_id":${id}`);
+    return JSON.parse(text) as JsonObject;
+  });
+  const flowData = {
+    ...flow,
+    nodes: connected,
+    settings: { ...settings, vars: { ...settings?.vars, ...vars } },
+  };
+  return run(world, await store(world, { ...workflow, flow_data: flowData } as unknown as JsonObject), input);
+}
+
 /** Imports it, and runs it to its end without a failure. */
 export async function runImported(
   world: World,

@@ -23,7 +23,10 @@ export async function reachServices(world: World): Promise<Reached> {
     const client = deps.egress.http(organisationId);
     return {
       send: (request, ...rest) =>
-        client.send({ ...request, url: request.url.replace(/^https:\//, world.outside.url) }, ...rest),
+        client.send(
+          { ...request, url: request.url.replace(/^https?:\/(?!\/127\.0\.0\.1)/, world.outside.url) },
+          ...rest,
+        ),
     };
   };
   const egress = Object.create(deps.egress, { http: { value: http } }) as typeof deps.egress;

@@ -1,11 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { chmod, mkdir, mkdtemp, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { copyDataDir } from '@millrace/testing/data-dir';
 import { DATA_ROOT } from '@millrace/testing/data-root';
+import { kill } from '@millrace/testing/processes';
 import { afterEach, beforeEach, describe, expect, inject, test } from 'vitest';
 import { createDatabase } from '../pool.ts';
 import { findHolder } from '../process-lock.mjs';
@@ -51,13 +51,6 @@ async function startOwner(): Promise<{ owner: ChildProcess; report: Report }> {
   owners.push(owner);
   for await (const line of createInterface(owner.stdout)) return { owner, report: JSON.parse(line) };
   throw new Error('the owner ended without a word');
-}
-
-async function kill(owner: ChildProcess): Promise<void> {
-  if (owner.exitCode !== null || owner.signalCode !== null) return;
-  const exit = once(owner, 'exit');
-  owner.kill('SIGKILL');
-  await exit;
 }
 
 async function ask<Row>(url: string, statement: string): Promise<Row[]> {

@@ -314,6 +314,7 @@ function readsFile({ kind, parameters }: N8nNode): boolean {
     case 'youTube':
     case 'slack':
     case 'awsS3':
+    case 's3':
     case 'dropbox':
       return parameters.operation === 'upload';
     case 'googleGemini':

@@ -30,14 +30,24 @@ export function requestConfig(step: Step): { [name: string]: JsonValue } {
   const query = isOld ? oldPairs(step, 'query') : pairs(step, 'Query', 'query');
   if (Object.keys(query).length > 0) config.query = query;
   Object.assign(config, bodyOf(step, isOld, headers));
-  if (Object.keys(headers).length > 0) config.headers = headers;
   const auth = step.text('authentication', 'none');
-  if (auth !== 'none' && auth !== '') {
+  const hasCredential = auth !== 'none' && auth !== '';
+  if (hasCredential) leaveOutAuthorization(step, headers);
+  if (Object.keys(headers).length > 0) config.headers = headers;
+  if (hasCredential) {
     config.auth = AUTH;
     step.approximate(message('import.choose_credential'));
   }
   addOptions(step, config);
   return config;
+}
+
+/** What a credential replaces. */
+function leaveOutAuthorization(step: Step, headers: Pairs): void {
+  for (const name of Object.keys(headers).filter((each) => each.toLowerCase() === 'authorization')) {
+    delete headers[name];
+    step.approximate(message('import.header_of_credential', { name }));
+  }
 }
 
 /** As long as a request may take here, and takes at most in n8n unless it says otherwise. */

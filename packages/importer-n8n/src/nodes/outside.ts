@@ -17,7 +17,7 @@ import { callService } from './service-call.ts';
 import { googleSheets } from './sheets.ts';
 import { sql, sqlServer } from './sql.ts';
 import { kafka, mongodb, redis, textSetting } from './stores.ts';
-import { amazonS3, upload } from './uploads.ts';
+import { amazonS3, ownS3, upload } from './uploads.ts';
 import { bigQuery, snowflake } from './warehouses.ts';
 
 /** Nodes that reach other systems. */
@@ -42,6 +42,7 @@ export const OUTSIDE: Handlers = {
   kafka: forItem(kafka),
   dataTable: forItem(dataTable),
   awsS3: forItem(amazonS3),
+  s3: forItem(ownS3),
   form: forItem(formPage),
 };
 

@@ -26,7 +26,7 @@ const RESHAPED: { readonly [name: string]: string } = {
 /** The request that an operation of a known service comes down to. */
 export function serviceCall(step: Step, service: Service): ServiceCall {
   const resource = step.text('resource') || service.resource;
-  const name = step.text('operation') || defaultOperation(service, resource);
+  const name = operationByAccess(step) ?? (step.text('operation') || defaultOperation(service, resource));
   const written = `${resource}.${name}`;
   const meant = Object.hasOwn(service.operations, written) ? null : meantOperation(step.node.kind, written);
   if (meant !== null)
@@ -37,7 +37,7 @@ export function serviceCall(step: Step, service: Service): ServiceCall {
   const config: { [name: string]: JsonValue } = {
     method: operation.method ?? 'GET',
     url: fillUrl(step, operation.url),
-    auth: AUTH,
+    ...(operation.open === true ? {} : { auth: AUTH }),
   };
   const query = filled(step, operation.query ?? null);
   if (query !== undefined && isJsonObject(query) && Object.keys(query).length > 0) config.query = query;
@@ -53,6 +53,11 @@ export function serviceCall(step: Step, service: Service): ServiceCall {
   const headers = filled(step, service.headers ?? null);
   if (headers !== undefined && isJsonObject(headers)) config.headers = { ...headers };
   return { config, operation };
+}
+
+/** A node of Discord that has a webhook can do nothing but call it. */
+function operationByAccess(step: Step): string | null {
+  return step.node.kind === 'discord' && step.text('authentication') === 'webhook' ? 'sendLegacy' : null;
 }
 
 function defaultOperation(service: Service, resource: string): string {
@@ -83,7 +88,7 @@ export function callService(step: Step): readonly Out[] {
   config.url = asText(config.url ?? '').replace(TOKEN_IN_PATH, () => fillUrl(step, '(token)'));
   const id = step.add('http.request', config);
   step.approximate(message('import.called_by_hand'));
-  step.approximate(message('import.choose_credential'));
+  if (operation.open !== true) step.approximate(message('import.choose_credential'));
   return [outOf(step, `nodes.${id}.output.body`, operation)];
 }
 

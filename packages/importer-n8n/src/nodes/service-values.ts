@@ -47,6 +47,12 @@ export const CONVERTERS: {
     );
     return rows.length === 0 ? undefined : rows;
   },
+  // Since version 1.2, messages show no preview of links unless they are told to.
+  telegram_no_preview: (step, path) => {
+    const given = step.raw(path);
+    if (given !== undefined && given !== '') return step.chosen(path);
+    return step.node.version >= 1.2 ? true : undefined;
+  },
   slack_blocks: (step, path) => {
     const value = step.raw(path);
     if (value === undefined) return undefined;
@@ -96,7 +102,9 @@ export const CONVERTERS: {
         textOf(objectOf(each).listName) ??
         (path.startsWith('metrics') ? 'totalUsers' : 'date'),
     })),
-  baserow_fields: rowFields,
+  baserow_fields: (step) => (hasFieldIds(step) ? fieldsById(step) : rowFields(step)),
+  // By their names, unless they are written by their numbers.
+  baserow_names: (step) => (hasFieldIds(step) ? undefined : true),
   nocodb_fields: (step) =>
     step.text('dataToSend', 'defineBelow') === 'autoMapInputData'
       ? step.item()
@@ -160,12 +168,30 @@ export const CONVERTERS: {
   erpnext_fields: (step) => pairsAt(step, 'properties.customProperty', 'field', 'value'),
   perspective: (step) =>
     Object.fromEntries(
-      arrayOf(step.raw('requestedAttributesUi.requestedAttributesValues')).map((each) => [
-        textOf(objectOf(each).attributeName) ?? 'TOXICITY',
-        {},
-      ]),
+      arrayOf(step.raw('requestedAttributesUi.requestedAttributesValues')).map((each) => {
+        const { attributeName = '', scoreThreshold = 0 } = objectOf(each);
+        const name = asText(attributeName).toUpperCase() || 'TOXICITY';
+        return [name, { scoreType: 'probability', scoreThreshold: step.value(scoreThreshold) }];
+      }),
     ),
 };
+
+/** Whether a row of Baserow is written by the numbers of its fields. */
+function hasFieldIds(step: Step): boolean {
+  const fields = arrayOf(step.raw('fieldsUi.fieldValues')).map(objectOf);
+  return (
+    step.text('dataToSend', 'defineBelow') !== 'autoMapInputData' &&
+    fields.length > 0 &&
+    fields.every(({ fieldId }) => /^\d+$/.test(asText(fieldId ?? '')))
+  );
+}
+
+function fieldsById(step: Step): JsonValue {
+  const fields = arrayOf(step.raw('fieldsUi.fieldValues')).map(objectOf);
+  return Object.fromEntries(
+    fields.map(({ fieldId = '', fieldValue = '' }) => [`field_${asText(fieldId)}`, step.value(fieldValue)]),
+  );
+}
 
 /** The fields that a row is made of: those listed, or the item itself. */
 function rowFields(step: Step): JsonValue {

@@ -37,6 +37,81 @@ it('properties of Notion, also of kinds that are told by their value', () => {
   });
 });
 
+it('a webhook of Discord is called without a credential, at the address that its owner enters', () => {
+  const result = imported('discord', { authentication: 'webhook', content: 'Hello' });
+  const config = configOf(result, 'Here');
+  expect(config).toMatchObject({
+    method: 'POST',
+    url: 'https://discord.com/api/webhooks/{{vars.discord_id}}/{{vars.discord_token}}',
+    body: { content: 'Hello' },
+  });
+  expect(config).not.toHaveProperty('auth');
+});
+
+it('a header that the credential sets is left out, which the report says', () => {
+  const result = imported('httpRequest', {
+    ...{ url: 'https://a.example.com', authentication: 'genericCredentialType', sendHeaders: true },
+    headerParameters: {
+      parameters: [
+        { name: 'authorization', value: 'Bearer $KEY' },
+        { name: 'X-Mode', value: 'fast' },
+      ],
+    },
+  });
+  expect(configOf(result, 'Here')?.headers).toEqual({ 'X-Mode': 'fast' });
+  expect(JSON.stringify(outcomeOf(result, 'Here'))).toContain('header_of_credential');
+});
+
+it('fields of Baserow have the names that it gives to their numbers', () => {
+  const row = (fieldId: JsonValue) =>
+    configOf(
+      imported('baserow', {
+        ...{ operation: 'create', tableId: 7, fieldsUi: { fieldValues: [{ fieldId, fieldValue: 'x' }] } },
+      }),
+      'Here',
+    );
+  expect(row(5870)).toMatchObject({ body: { field_5870: 'x' } });
+  expect(row(5870)).not.toHaveProperty('query');
+  expect(row('Name')).toMatchObject({ query: { user_field_names: true }, body: { Name: 'x' } });
+});
+
+it('attributes of Perspective are asked for as its node does', () => {
+  const requestedAttributesValues = [
+    { attributeName: 'threat', scoreThreshold: 0.5 },
+    { attributeName: 'profanity' },
+  ];
+  const requestedAttributesUi = { requestedAttributesValues };
+  const given = { text: 'Grr', requestedAttributesUi, options: { languages: 'en' } };
+  expect(configOf(imported('googlePerspective', given), 'Here')?.body).toEqual({
+    comment: { type: 'PLAIN_TEXT', text: 'Grr' },
+    requestedAttributes: {
+      THREAT: { scoreType: 'probability', scoreThreshold: 0.5 },
+      PROFANITY: { scoreType: 'probability', scoreThreshold: 0 },
+    },
+    languages: 'en',
+  });
+});
+
+describe('a store that speaks S3', () => {
+  const file = (parameters: JsonObject) =>
+    configOf(imported('s3', { bucketName: 'lamps', ...parameters }), 'Here');
+  const auth = { type: 'credential', credential_id: 0 };
+
+  it('is at an address of its own', () => {
+    expect(file({ binaryData: false, fileName: 'a b/c.txt', fileContent: 'Hi' })).toMatchObject({
+      ...{ method: 'PUT', url: '{{vars.s3_url}}/lamps/a%20b/c.txt', auth, body: 'Hi', body_type: 'text' },
+    });
+    expect(file({ operation: 'download', fileKey: '={{ $json.key }}' })).toMatchObject({
+      ...{ url: '{{vars.s3_url}}/lamps/{{trigger.data.key | url_encode}}', auth, response_type: 'file' },
+    });
+    expect(file({ operation: 'delete', fileKey: 'a.txt' })).toMatchObject({ method: 'DELETE', auth });
+  });
+
+  it('has operations that are dropped', () => {
+    expect(outcomeOf(imported('s3', { operation: 'getAll' }), 'Here')?.kind).toBe('dropped');
+  });
+});
+
 describe('what n8n has no name for', () => {
   it.each<[string, JsonObject, string]>([
     ['telegram', { operation: 'send', chatId: '1', text: 'x' }, 'import.nearest_operation'],

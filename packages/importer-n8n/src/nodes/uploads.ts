@@ -1,5 +1,5 @@
 import type { JsonValue } from '@millrace/engine';
-import { extend, template } from '@millrace/importer-kit/refs';
+import { extend, inUrl, template } from '@millrace/importer-kit/refs';
 import { SERVICES } from '@millrace/importer-services/services';
 import { message } from '@millrace/messages';
 import type { Out } from '../compiler.ts';
@@ -270,4 +270,44 @@ function pathParts(step: Step, path: string): { readonly bucket: JsonValue; read
   const parts = (from: string) =>
     step.computed(`String(${step.source(step.raw(path) ?? '')}).replace(/^\\//, '').split('/')${from}`);
   return { bucket: parts('[0]'), key: parts(".slice(1).join('/')") };
+}
+
+/** Files of a store that speaks S3, at an address of its own: the requests, signed as those to Amazon are. */
+export function ownS3(step: Step): readonly Out[] {
+  const resource = step.text('resource', 'file');
+  const operation = `${resource}.${step.text('operation', resource === 'file' ? 'upload' : 'create')}`;
+  const address = 's3_url';
+  const at = (name: string) => {
+    step.compiler.variables.add(address);
+    step.approximate(message('import.set_constant', { name: address }));
+    calledByHand(step);
+    const place = [step.param('bucketName', ''), step.param(name, '')].map((part) => keyInUrl(asText(part)));
+    return { url: `${template(`vars.${address}`)}/${place.join('/')}`, auth: AUTH };
+  };
+  switch (operation) {
+    case 'file.upload': {
+      const isFile = step.raw('binaryData') !== false;
+      const content = isFile
+        ? { body: template(fileOf(step, 'binaryPropertyName')), body_type: 'file' }
+        : { body: asText(step.param('fileContent', '')), body_type: 'text' };
+      const id = step.add('http.request', { method: 'PUT', ...at('fileName'), ...content });
+      return [step.one(`nodes.${id}.output`, {})];
+    }
+    case 'file.download': {
+      const id = step.add('http.request', { ...at('fileKey'), response_type: 'file' });
+      const name = step.text('binaryPropertyName', 'data') || 'data';
+      return [step.withFile(step.one(`nodes.${id}.output`, {}), name, `nodes.${id}.output.body`)];
+    }
+    case 'file.delete': {
+      const id = step.add('http.request', { method: 'DELETE', ...at('fileKey') });
+      return [step.one(`nodes.${id}.output`, {})];
+    }
+    default:
+      throw new Unmappable(message('import.unknown_operation', { operation }));
+  }
+}
+
+/** Slashes of a key stay, unless it is known only when it runs: stores read both. */
+function keyInUrl(key: string): string {
+  return key.includes('{{') ? inUrl(key) : key.split('/').map(encodeURIComponent).join('/');
 }

@@ -88,7 +88,7 @@ export const httpProperties = {
     type: 'string',
     enum: METHODS,
     title: 'Method',
-    description: 'GET and HEAD have no body. In test mode, only GET is sent.',
+    description: 'HEAD has no body. In test mode, only GET is sent.',
     default: 'GET',
   }),
   url: Type.String({

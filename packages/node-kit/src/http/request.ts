@@ -47,7 +47,6 @@ const SECRET_HEADERS = [
 const HEADER_NAME = /^[!#$%&'*+\-.^_`|~0-9a-z]+$/;
 // Visible ASCII, space, tab and Latin-1, as in RFC 9110; no line breaks, which would start another header.
 const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
-const BODILESS = ['GET', 'HEAD'];
 const CONTENT_TYPES = {
   json: 'application/json',
   text: 'text/plain; charset=utf-8',
@@ -192,7 +191,8 @@ function bodyOf(
   fileBody: FileBody | undefined,
 ): WireRequest['body'] {
   if (body === null) return undefined;
-  if (BODILESS.includes(method)) {
+  // Some services ask for one with GET, such as those that search.
+  if (method === 'HEAD') {
     throw new NodeProblem(message('nodes.no_body_allowed', { method }));
   }
   if (fileBody !== undefined) return fileBody;

@@ -67,7 +67,7 @@ export const fileImage = checkedNode({
   type: 'file.image',
   title: 'Change image',
   description:
-    'Resizes, crops, rotates or converts an image of up to 32 MiB and 20 million pixels. The new image has no metadata: neither place, time nor camera. The output is {file, format, width, height}; of info {format, width, height, size, orientation, has_metadata}.',
+    'Resizes, crops, rotates or converts an image of up to 32 MiB and 20 million pixels. The new image has no metadata: neither place, time nor camera. The output is {file, format, width, height}; of info {format, width, height, size, orientation, has_metadata, exif}, where exif says when, where and with what a photo was taken.',
   icon: 'image',
   kind: 'effect',
   properties,
@@ -97,7 +97,15 @@ export const fileImage = checkedNode({
       config: { operation: 'info', file: '{{trigger.data.file}}' },
       trigger: { file: { $file: '00000000-0000-4000-8000-000000000005', name: 'dot.png' } },
       expect: {
-        output: { format: 'png', width: 1, height: 1, size: 69, orientation: 1, has_metadata: false },
+        output: {
+          format: 'png',
+          width: 1,
+          height: 1,
+          size: 69,
+          orientation: 1,
+          has_metadata: false,
+          exif: null,
+        },
       },
     },
     {

@@ -1,3 +1,5 @@
+import { type Exif, readExif } from './image-exif.ts';
+
 /** Formats that are read and written. */
 export type ImageFormat = 'jpeg' | 'png' | 'webp';
 
@@ -11,6 +13,8 @@ export interface ImageHeader {
   readonly orientation: number;
   /** Whether it says where, when or with what it was made. */
   readonly hasMetadata: boolean;
+  /** What it says of that; null if it doesn't in a way that is read. */
+  readonly exif: Exif | null;
 }
 
 /** Null: it is none of the formats, or breaks off before its size. */
@@ -33,14 +37,17 @@ const PNG_METADATA = new Set(['tEXt', 'zTXt', 'iTXt', 'eXIf', 'tIME']);
 function readPng(bytes: Buffer): ImageHeader {
   const size = { width: bytes.readUInt32BE(16), height: bytes.readUInt32BE(20) };
   let hasMetadata = false;
+  let exif: Exif | null = null;
   for (let at = 8; at + 8 <= bytes.length; at += 12 + bytes.readUInt32BE(at)) {
-    if (PNG_METADATA.has(bytes.toString('latin1', at + 4, at + 8))) hasMetadata = true;
+    const name = bytes.toString('latin1', at + 4, at + 8);
+    if (PNG_METADATA.has(name)) hasMetadata = true;
+    if (name === 'eXIf') exif = readExif(bytes.subarray(at + 8, at + 8 + bytes.readUInt32BE(at)));
   }
-  return { format: 'png', ...size, orientation: 1, hasMetadata };
+  return { format: 'png', ...size, orientation: 1, hasMetadata, exif };
 }
 
 function readJpeg(bytes: Buffer): ImageHeader | null {
-  let orientation = 1;
+  let exif: Exif | null = null;
   let hasMetadata = false;
   for (let at = 2; ; ) {
     // Markers may be padded.
@@ -51,38 +58,30 @@ function readJpeg(bytes: Buffer): ImageHeader | null {
     const isFrame = marker >= 0xc0 && marker <= 0xcf && ![0xc4, 0xc8, 0xcc].includes(marker);
     if (isFrame) {
       const size = { height: bytes.readUInt16BE(at + 5), width: bytes.readUInt16BE(at + 7) };
-      return { format: 'jpeg', ...size, orientation, hasMetadata };
+      return { format: 'jpeg', ...size, orientation: exif?.orientation ?? 1, hasMetadata, exif };
     }
     // EXIF, XMP, IPTC and comments; not what says the colours.
     if (marker === 0xe1 || marker === 0xed || marker === 0xfe) hasMetadata = true;
-    if (marker === 0xe1) orientation = orientationOf(bytes.subarray(at + 4, at + 2 + length)) ?? orientation;
+    if (marker === 0xe1) exif = exifOf(bytes.subarray(at + 4, at + 2 + length)) ?? exif;
     if (length < 2) return null;
     at += 2 + length;
   }
 }
 
-/** Of an EXIF block: `Exif`, and a TIFF directory. */
-function orientationOf(block: Buffer): number | null {
-  if (block.toString('latin1', 0, 6) !== 'Exif\0\0') return null;
-  const tiff = block.subarray(6);
-  if (tiff.length < 14) return null;
-  const isLittle = tiff.toString('latin1', 0, 2) === 'II';
-  const short = (at: number) => (isLittle ? tiff.readUInt16LE(at) : tiff.readUInt16BE(at));
-  const directory = isLittle ? tiff.readUInt32LE(4) : tiff.readUInt32BE(4);
-  if (directory + 2 > tiff.length) return null;
-  const count = short(directory);
-  for (let entry = 0, at = directory + 2; entry < count && at + 12 <= tiff.length; entry += 1, at += 12) {
-    if (short(at) !== 0x0112) continue;
-    const value = short(at + 8);
-    return value >= 1 && value <= 8 ? value : null;
-  }
-  return null;
+/** Of a block that may as well be XMP. */
+function exifOf(block: Buffer): Exif | null {
+  return block.toString('latin1', 0, 6) === 'Exif\0\0' ? readExif(block.subarray(6)) : null;
 }
 
 function readWebp(bytes: Buffer): ImageHeader | null {
   const kind = bytes.toString('latin1', 12, 16);
-  const made = (width: number, height: number, hasMetadata: boolean): ImageHeader => ({
-    ...{ format: 'webp', width, height, orientation: 1, hasMetadata },
+  const made = (
+    width: number,
+    height: number,
+    hasMetadata: boolean,
+    exif: Exif | null = null,
+  ): ImageHeader => ({
+    ...{ format: 'webp', width, height, orientation: 1, hasMetadata, exif },
   });
   switch (kind) {
     case 'VP8 ':
@@ -94,9 +93,23 @@ function readWebp(bytes: Buffer): ImageHeader | null {
     case 'VP8X': {
       const flags = bytes.readUInt8(20);
       // EXIF and XMP.
-      return made(bytes.readUIntLE(24, 3) + 1, bytes.readUIntLE(27, 3) + 1, (flags & 0x0c) !== 0);
+      const exif = (flags & 0x08) === 0 ? null : exifInRiff(bytes);
+      return made(bytes.readUIntLE(24, 3) + 1, bytes.readUIntLE(27, 3) + 1, (flags & 0x0c) !== 0, exif);
     }
     default:
       return null;
   }
+}
+
+/** Chunks have an even size; some programs put `Exif` before the block, as JPEG does. */
+function exifInRiff(bytes: Buffer): Exif | null {
+  for (let at = 12; at + 8 <= bytes.length; ) {
+    const size = bytes.readUInt32LE(at + 4);
+    if (bytes.toString('latin1', at, at + 4) === 'EXIF') {
+      const block = bytes.subarray(at + 8, at + 8 + size);
+      return exifOf(block) ?? readExif(block);
+    }
+    at += 8 + size + (size % 2);
+  }
+  return null;
 }

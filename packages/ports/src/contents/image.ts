@@ -3,6 +3,7 @@ import { message } from '@millrace/messages';
 import { DocumentFault } from '../documents/fault.ts';
 import type { Host } from './host.ts';
 import { decodeImage, encodeImage, resizeImage } from './image-codecs.ts';
+import type { Exif } from './image-exif.ts';
 import { type ImageFormat, type ImageHeader, readHeader } from './image-header.ts';
 import { crop, flatten, type Pixels, turn, upright } from './image-pixels.ts';
 import { readWhole } from './whole-file.ts';
@@ -37,7 +38,10 @@ export async function workOnImage(host: Host, task: InfoTask | ChangeTask): Prom
   return stringifyJson({ file, format, width: made.width, height: made.height });
 }
 
-function infoOf({ format, width, height, orientation, hasMetadata }: ImageHeader, size: number): JsonObject {
+function infoOf(
+  { format, width, height, orientation, hasMetadata, exif }: ImageHeader,
+  size: number,
+): JsonObject {
   const isSideways = orientation >= 5;
   return {
     format,
@@ -46,6 +50,25 @@ function infoOf({ format, width, height, orientation, hasMetadata }: ImageHeader
     size,
     orientation,
     has_metadata: hasMetadata,
+    exif: exif === null ? null : shownExif(exif),
+  };
+}
+
+/** The orientation is there in any case. */
+function shownExif(exif: Exif): JsonObject {
+  return {
+    taken_at: exif.takenAt,
+    camera_make: exif.cameraMake,
+    camera_model: exif.cameraModel,
+    lens: exif.lens,
+    software: exif.software,
+    exposure_s: exif.exposureS,
+    f_number: exif.fNumber,
+    iso: exif.iso,
+    focal_length_mm: exif.focalLengthMm,
+    latitude: exif.latitude,
+    longitude: exif.longitude,
+    altitude_m: exif.altitudeM,
   };
 }
 

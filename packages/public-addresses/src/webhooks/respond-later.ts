@@ -1,9 +1,9 @@
-import type { Database, Queryable } from '@millrace/database/database';
+import type { Database } from '@millrace/database/database';
 import type { CompileResult, Plan } from '@millrace/engine';
 import type { Watcher } from '@millrace/http/watcher';
 import type { StartOrder } from '@millrace/runtime/start-row';
 import { type Watch, waitForEnd } from '@millrace/runtime/watch';
-import { findChanges, findExecution, findStatus } from '@millrace/service/executions/store';
+import { findChanges, findOnceEnded } from '@millrace/service/executions/store';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type Reached, respondingNodes, waitForResponse } from './by-node.ts';
 import type { Guard } from './guard.ts';
@@ -84,15 +84,11 @@ interface Reading {
 }
 
 async function untilEnd({ db, organisationId, executionId, watch, timeoutMs }: Reading): Promise<Reached> {
-  const read = <Row>(find: (tx: Queryable, organisationId: number, executionId: number) => Promise<Row>) =>
-    readPatiently(
-      () => db.forOrganisation(organisationId, (tx) => find(tx, organisationId, executionId)),
-      watch,
-      timeoutMs,
-    );
-  if ((await waitForEnd(watch, read(findStatus), timeoutMs)) === null) return null;
-  const row = await read(findExecution)();
-  return row === undefined ? null : { kind: 'ended', row };
+  const read = () =>
+    db.readForOrganisation(organisationId, (tx) => findOnceEnded(tx, organisationId, executionId));
+  const reached = await waitForEnd(watch, readPatiently(read, watch, timeoutMs), timeoutMs);
+  const row = reached?.ended ?? null;
+  return row === null ? null : { kind: 'ended', row };
 }
 
 async function untilAnswered(
@@ -100,6 +96,6 @@ async function untilAnswered(
   nodeIds: ReadonlySet<string>,
 ): Promise<Reached> {
   const read = (afterSeq: number) =>
-    db.forOrganisation(organisationId, (tx) => findChanges(tx, organisationId, executionId, afterSeq));
+    db.readForOrganisation(organisationId, (tx) => findChanges(tx, organisationId, executionId, afterSeq));
   return waitForResponse(watch, readPatiently(read, watch, timeoutMs), nodeIds, timeoutMs);
 }

@@ -1,6 +1,6 @@
 import type { Queryable } from '@millrace/database/database';
 import { rowSet } from '@millrace/database/row-set';
-import type { ExecutionStatus, JsonText, StoredError } from '@millrace/engine';
+import { type ExecutionStatus, isFinalStatus, type JsonText, type StoredError } from '@millrace/engine';
 import type { Chunk } from '@millrace/runtime/chunks';
 import type { StartableWorkflow } from '@millrace/runtime/start-row';
 import type { IdempotencyKey } from '../idempotency/store.ts';
@@ -324,6 +324,15 @@ type ChildItem = {
 /** Maximum children listed in a response; a loop may start any number. */
 const MAX_CHILDREN = 1_000;
 
+/** Columns of an {@link ExecutionDetailRow} `e`; $3 is the limit of children. */
+const DETAIL_COLUMNS = `${ITEM_COLUMNS}, ${CHILD_TOKENS}, e.input, e.checkpoint_seq,
+  (SELECT json_agg(json_build_object('seq', c.seq, 'records', c.records) ORDER BY c.seq)
+   FROM execution_chunks c WHERE c.execution_id = e.id) AS chunks,
+  (SELECT json_agg(json_build_object('execution_id', c.id, 'node_id', c.parent_node_id,
+     'workflow_id', c.workflow_id) ORDER BY c.id)
+   FROM (SELECT id, parent_node_id, workflow_id FROM executions
+     WHERE parent_execution_id = e.id AND organisation_id = e.organisation_id ORDER BY id LIMIT $3) c) AS children`;
+
 /** One execution with all its nodes' stored records, as of one moment. */
 export async function findExecution(
   tx: Queryable,
@@ -331,17 +340,28 @@ export async function findExecution(
   executionId: number,
 ): Promise<ExecutionDetailRow | undefined> {
   const [row] = await tx.query<ExecutionDetailRow>(
-    `SELECT ${ITEM_COLUMNS}, ${CHILD_TOKENS}, e.input, e.checkpoint_seq,
-       (SELECT json_agg(json_build_object('seq', c.seq, 'records', c.records) ORDER BY c.seq)
-        FROM execution_chunks c WHERE c.execution_id = e.id) AS chunks,
-       (SELECT json_agg(json_build_object('execution_id', c.id, 'node_id', c.parent_node_id,
-          'workflow_id', c.workflow_id) ORDER BY c.id)
-        FROM (SELECT id, parent_node_id, workflow_id FROM executions
-          WHERE parent_execution_id = e.id AND organisation_id = e.organisation_id ORDER BY id LIMIT $3) c) AS children
-     FROM executions e WHERE e.organisation_id = $1 AND e.id = $2`,
+    `SELECT ${DETAIL_COLUMNS} FROM executions e WHERE e.organisation_id = $1 AND e.id = $2`,
     [organisationId, executionId, MAX_CHILDREN],
   );
   return row;
+}
+
+/** For whoever waits for the end: the execution's status, and all of it once it has ended. */
+export async function findOnceEnded(
+  tx: Queryable,
+  organisationId: number,
+  executionId: number,
+): Promise<{ readonly status: ExecutionStatus; readonly ended: ExecutionDetailRow | null } | undefined> {
+  const [row] = await tx.query<ExecutionDetailRow & { readonly current_status: ExecutionStatus }>(
+    `SELECT s.status AS current_status, d.* FROM executions s
+     LEFT JOIN LATERAL (SELECT ${DETAIL_COLUMNS} FROM executions e
+       WHERE e.organisation_id = s.organisation_id AND e.id = s.id AND s.completed_at IS NOT NULL) d ON true
+     WHERE s.organisation_id = $1 AND s.id = $2`,
+    [organisationId, executionId, MAX_CHILDREN],
+  );
+  if (row === undefined) return undefined;
+  const { current_status: status, ...ended } = row;
+  return { status, ended: isFinalStatus(status) ? ended : null };
 }
 
 /** Only the execution's status, for polling. */

@@ -19,7 +19,7 @@ export async function followExecution(
   watch: () => Watch,
 ): Promise<FastifyReply> {
   const read = (afterSeq: number) =>
-    db.forOrganisation(organisationId, (tx) => findChanges(tx, organisationId, id, afterSeq));
+    db.readForOrganisation(organisationId, (tx) => findChanges(tx, organisationId, id, afterSeq));
   const seen = lastEventId(request.headers['last-event-id']);
   const first = await read(Number.MAX_SAFE_INTEGER);
   if (first === undefined) throw notFound('execution');

@@ -1,3 +1,4 @@
+import type { Queryable } from '@millrace/database/database';
 import { parseTimestamp } from '@millrace/engine';
 import { notFound } from '@millrace/errors/errors';
 import { principalOf } from '@millrace/http/context';
@@ -8,9 +9,10 @@ import { response } from '@millrace/http/responses';
 import { createWatcher, type Watcher } from '@millrace/http/watcher';
 import { waitForEnd } from '@millrace/runtime/watch';
 import {
+  type ExecutionDetailRow,
   type ExecutionFilters,
   findExecution,
-  findStatus,
+  findOnceEnded,
   listExecutions,
 } from '@millrace/service/executions/store';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
@@ -90,12 +92,15 @@ function addRead(app: FastifyInstance, { db }: AppDeps, watcher: Watcher): void 
       const { organisationId } = principalOf(request);
       const id = pathId(request.params.id, 'execution');
       const { wait } = request.query;
+      const read = <Row>(find: (tx: Queryable, organisationId: number, id: number) => Promise<Row>) =>
+        db.readForOrganisation(organisationId, (tx) => find(tx, organisationId, id));
+      let row: ExecutionDetailRow | null | undefined = null;
       if (wait !== undefined) {
         const watch = watcher(id, reply);
-        const read = () => db.forOrganisation(organisationId, (tx) => findStatus(tx, organisationId, id));
-        await waitForEnd(watch, read, wait * 1_000).finally(watch.close);
+        const waiting = waitForEnd(watch, () => read(findOnceEnded), wait * 1_000);
+        row = (await waiting.finally(watch.close))?.ended;
       }
-      const row = await db.forOrganisation(organisationId, (tx) => findExecution(tx, organisationId, id));
+      row ??= await read(findExecution);
       if (row === undefined) throw notFound('execution');
       return presentDetail(row);
     },

@@ -6,6 +6,7 @@ import { promisify } from 'node:util';
 import { clusterFolder } from '@millrace/database/embedded/cluster';
 import { findPostmaster, stopPostmaster } from '@millrace/database/embedded/postmaster';
 import { DATA_ROOT, DATA_ROOTS } from '@millrace/testing/data-root';
+import { isRunning } from '@millrace/testing/processes';
 
 /** One per user: files left behind by root must not block another user. */
 const NAME = `millrace-faults-${process.getuid?.() ?? 'all'}`;
@@ -72,12 +73,3 @@ async function sweep(folder: string, owner: string): Promise<void> {
 
 /** Marks the processes that tests start; not a setting of the service. */
 export const OWNER_VARIABLE = 'FAULT_TEST_OWNER';
-
-function isRunning(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
-  }
-}
