@@ -35,3 +35,11 @@ test('it is measured with those that it would come to', () => {
   expect(choosePlace(VIEW, field, () => 0, ONE)).toBe('bottom-right');
   expect(choosePlace(VIEW, field, () => 0, twoAtTheRight)).toBe('bottom-left');
 });
+
+test('it covers none that is shown elsewhere: in a window of this width, the middle overlaps the corners', () => {
+  const middle = [{ place: 'top-center', box: { left: 420, top: 16, right: 860, bottom: 104 } }] as const;
+  const usable = (box: { readonly top: number; readonly right: number }) =>
+    isLow(box) ? 5 : isRight(box) ? 0 : 1;
+  expect(choosePlace(VIEW, null, usable, ONE)).toBe('top-right');
+  expect(choosePlace(VIEW, null, usable, ONE, middle)).toBe('top-center');
+});

@@ -31,24 +31,42 @@ const USABLE =
  * @param used what has the focus
  * @param countIn how much in a box can be used
  * @param heightAt pixels of what would be shown at a place, with what is there already
+ * @param stacks what is shown elsewhere: in a narrow window, the middle of a side overlaps its corners
  */
 export function choosePlace(
   view: { readonly width: number; readonly height: number },
   used: Box | null,
   countIn: (box: Box) => number,
   heightAt: (place: NotificationPlace) => number,
+  stacks: readonly Stack[] = [],
 ): NotificationPlace {
   const covers = PLACES.map((place) => {
     const box = boxAt(place, view, heightAt(place));
-    return { place, isUsed: used !== null && doOverlap(box, used), count: countIn(box) };
+    const isUsed = used !== null && doOverlap(box, used);
+    const isTaken = stacks.some((other) => other.place !== place && doOverlap(box, other.box));
+    return { place, rank: (isUsed ? 2 : 0) + (isTaken ? 1 : 0), count: countIn(box) };
   });
-  const [best] = covers.toSorted((a, b) => Number(a.isUsed) - Number(b.isUsed) || a.count - b.count);
+  const [best] = covers.toSorted((a, b) => a.rank - b.rank || a.count - b.count);
   return best?.place ?? PLACES[0];
+}
+
+/** Notifications at a place. */
+interface Stack {
+  readonly place: NotificationPlace;
+  readonly box: Box;
 }
 
 /** Where to show the next notification. */
 export function placeForToast(): NotificationPlace {
-  return choosePlace(viewBox(), focusedBox(), countUsable, (place) => withStack(place, TOAST.height));
+  const heightAt = (place: NotificationPlace) => withStack(place, TOAST.height);
+  return choosePlace(viewBox(), focusedBox(), countUsable, heightAt, shownStacks());
+}
+
+function shownStacks(): Stack[] {
+  return PLACES.flatMap((place) => {
+    const height = stackHeight(place);
+    return height === 0 ? [] : [{ place, box: boxAt(place, viewBox(), height) }];
+  });
 }
 
 // The focus can go to what is under a notification, which then makes way.
@@ -71,7 +89,8 @@ function makeWay(): void {
     const height = stackHeight(place);
     if (height === 0 || !doOverlap(boxAt(place, view, height), used)) continue;
     const heightAt = (other: NotificationPlace) => (other === place ? height : withStack(other, height));
-    const position = choosePlace(view, used, countUsable, heightAt);
+    const others = shownStacks().filter((stack) => stack.place !== place);
+    const position = choosePlace(view, used, countUsable, heightAt, others);
     if (doOverlap(boxAt(position, view, heightAt(position)), used)) continue;
     for (const each of shown)
       if ((each.position ?? PLACES[0]) === place) notifications.update({ ...each, position });
