@@ -346,7 +346,10 @@ export async function findExecution(
   return row;
 }
 
-/** For whoever waits for the end: the execution's status, and all of it once it has ended. */
+/**
+ * For whoever waits for the end: the execution's status, and all of it once it has ended. OFFSET keeps the inner query apart: merged with the outer one, it
+ * would read the records of an execution that still runs, and leave them out afterwards.
+ */
 export async function findOnceEnded(
   tx: Queryable,
   organisationId: number,
@@ -355,7 +358,7 @@ export async function findOnceEnded(
   const [row] = await tx.query<ExecutionDetailRow & { readonly current_status: ExecutionStatus }>(
     `SELECT s.status AS current_status, d.* FROM executions s
      LEFT JOIN LATERAL (SELECT ${DETAIL_COLUMNS} FROM executions e
-       WHERE e.organisation_id = s.organisation_id AND e.id = s.id AND s.completed_at IS NOT NULL) d ON true
+       WHERE e.organisation_id = s.organisation_id AND e.id = s.id AND s.completed_at IS NOT NULL OFFSET 0) d ON true
      WHERE s.organisation_id = $1 AND s.id = $2`,
     [organisationId, executionId, MAX_CHILDREN],
   );
