@@ -67,6 +67,24 @@ test('a flow that has one shows its title in the language of the reader, and is 
   expectNoComplaints(opened);
 });
 
+test('the list of problems calls settings as their forms do, although no form was opened', async () => {
+  const nodes = [
+    START,
+    { id: 'tell', type: 'connector.slack.send_message', position: { x: 300, y: 0 }, data: { config: {} } },
+    { id: 'ask', type: 'http.request', position: { x: 600, y: 0 }, data: { config: {} } },
+  ];
+  const edges = [
+    { id: 'a', source: 'start', target: 'tell' },
+    { id: 'b', source: 'tell', target: 'ask' },
+  ];
+  const { page } = await openFlow(world, { nodes, edges });
+  await canvasNode(page, 'tell').waitFor();
+  await page.getByRole('button', { name: 'Run', exact: true }).click();
+  const list = page.getByRole('list', { name: 'Problems' });
+  for (const name of ['Channel', 'Credential', 'URL'])
+    await list.getByText(`"${name}" is required`).waitFor();
+});
+
 test('a trigger of a service is found by searching, shows its polling, and is none of the usual starts', async () => {
   const opened = await openFlow(world, { nodes: [], edges: [] });
   const { page } = opened;

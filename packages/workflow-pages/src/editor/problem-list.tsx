@@ -1,6 +1,7 @@
 import '@millrace/ui/i18n/parts/workplace.ts';
 import '@millrace/ui/i18n/parts/editor.ts';
 import { Group, List, Text, UnstyledButton } from '@mantine/core';
+import { needsConnectors, useWholeTypes } from '@millrace/editor/canvas/use-connectors.ts';
 import { titleOf } from '@millrace/editor-model/flow-value.ts';
 import { problemText } from '@millrace/editor-model/problem-text.ts';
 import { useEditor, useEditorState } from '@millrace/editor-model/store.ts';
@@ -18,6 +19,9 @@ export function ProblemList() {
   const { nodes, edges, problems, nodeTypes } = useEditorState('nodes', 'edges', 'problems', 'nodeTypes');
   const typeOf = (nodeId: string | null) => nodeTypes.get(nodes.find(({ id }) => id === nodeId)?.type ?? '');
   const errors = useDraftSync((state) => state.structureErrors);
+  const affected = new Set(problems.map((problem) => problem.node_id));
+  // Settings are called as in their forms, which come with the whole types.
+  useWholeTypes({ ofConnectors: nodes.some((node) => affected.has(node.id) && needsConnectors(node)) });
   if (problems.length + errors.length === 0) {
     return (
       <Group gap={6} p="sm">
