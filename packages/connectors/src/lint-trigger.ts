@@ -85,7 +85,7 @@ export function lintTrigger(connector: Connector, trigger: ConnectorTrigger, at:
   return faults;
 }
 
-/** Whether what a poll reads its position from fits how the source lists. */
+/** Faults of the cursor, and of how it goes with the order and the pages of the list. */
 function lintCursor({ cursor, pagination, more, order }: ConnectorTrigger, at: string): ConnectorFault[] {
   const faults: ConnectorFault[] = [];
   const add = (member: string, said: Message): void =>

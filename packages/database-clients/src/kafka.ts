@@ -34,17 +34,17 @@ async function send(
   const { signal } = options;
   const limit = AbortSignal.timeout(timeoutMs);
   const until = AbortSignal.any([signal, limit]);
-  const cluster = await KafkaCluster.open({ ...options, signal: until }).catch((error: unknown) => {
-    throw limit.aborted && !signal.aborted
-      ? tooSlow(timeoutMs)
-      : connectError(error, 'kafka_connection_failed');
-  });
   const records = messages.map(({ key, value, headers, partition }) => ({
     key: key === null ? null : Buffer.from(key),
     value: value === null ? null : Buffer.from(value),
     headers: Object.entries(headers).map(([name, text]) => [name, Buffer.from(text)] as const),
     partition,
   }));
+  const cluster = await KafkaCluster.open({ ...options, signal: until }).catch((error: unknown) => {
+    throw limit.aborted && !signal.aborted
+      ? tooSlow(timeoutMs)
+      : connectError(error, 'kafka_connection_failed');
+  });
   try {
     const chance = { nowMs: Date.now(), choice: Math.random() };
     return await cutOnAbort(

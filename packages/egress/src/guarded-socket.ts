@@ -28,7 +28,7 @@ interface TlsTarget {
   readonly authority?: string;
 }
 
-/** The server of a credential, encrypted as the credential says. */
+/** The server that a credential names, by TLS if the credential says so. */
 export function serverOf({
   host,
   port,

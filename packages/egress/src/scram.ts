@@ -1,8 +1,9 @@
 import { createHash, createHmac, pbkdf2, randomBytes, timingSafeEqual } from 'node:crypto';
 import { promisify } from 'node:util';
 
-/** Servers store at least 4,096 (RFC 7677); more than this would only keep a thread busy. */
+/** Servers store at least these (RFC 7677). */
 const MIN_ITERATIONS = 4_096;
+/** More would only keep a thread busy. */
 const MAX_ITERATIONS = 200_000;
 
 const HASH_BYTES = { sha1: 20, sha256: 32, sha512: 64 };
@@ -15,7 +16,7 @@ export class ScramError extends Error {
 export interface ScramLogin {
   readonly hash: keyof typeof HASH_BYTES;
   readonly username: string;
-  /** As the server knows it. */
+  /** Already prepared as the server wants it: normalised, or hashed. */
   readonly password: string;
   /** What errors call the other side. */
   readonly peer: 'server' | 'broker';

@@ -56,8 +56,8 @@ export function* findProblemsWork(flow: Flow, registry: NodeRegistry): Work<read
 const NODE_STEPS = 50;
 
 /** {@link findProblems} plus the templates that were parsed for it, in pieces of a few nodes. */
-export function* analyseWork(flow: Flow, registry: NodeRegistry, at = FLOW_POINTER): Work<Analysis> {
-  const search = new Search(flow, registry, at);
+export function* analyseWork(flow: Flow, registry: NodeRegistry): Work<Analysis> {
+  const search = new Search(flow, registry);
   const meter = new Meter();
   const configs: Template[] = [];
   for (const [index, node] of flow.nodes.entries()) {
@@ -117,7 +117,6 @@ interface Found {
 /** One pass over a flow; collects problems by node so that the result is in the flow's order. */
 class Search {
   readonly #flow: Flow;
-  readonly #at: string;
   readonly #definitions: readonly (NodeDefinition | undefined)[];
   readonly #indexes: ReadonlyMap<string, number>;
   /** By node, the loop it is in; null at top level. */
@@ -132,9 +131,8 @@ class Search {
   /** Nodes whose config is invalid: their handles are unknown. */
   readonly #faulty = new Set<number>();
 
-  constructor(flow: Flow, registry: NodeRegistry, at: string) {
+  constructor(flow: Flow, registry: NodeRegistry) {
     this.#flow = flow;
-    this.#at = at;
     this.#registry = registry;
     this.#definitions = flow.nodes.map((node) => registry(node.type));
     this.#indexes = new Map(flow.nodes.map((node, index) => [node.id, index]));
@@ -429,7 +427,7 @@ class Search {
     const placedAt = node === null ? problem : message('flow.at_node', { node: this.#label(node), problem });
     this.#found.push({
       node,
-      problem: { pointer: `${this.#at}${pointer}`, node_id: id, code, message: placedAt },
+      problem: { pointer: `${FLOW_POINTER}${pointer}`, node_id: id, code, message: placedAt },
       isGap,
     });
   }

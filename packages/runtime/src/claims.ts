@@ -38,12 +38,12 @@ export class Claims {
     this.#options = options;
   }
 
-  /** Milliseconds after the last look at which a held start may be released; null if none was held. */
+  /** Milliseconds after the last {@link findWork} at which a held start may be released; null if none was held. */
   get nextHeldMs(): number | null {
     return this.#nextHeldMs;
   }
 
-  /** Milliseconds after the last look in which there will be nothing to claim unless a notification says so. */
+  /** Milliseconds after the last {@link findWork} in which there will be nothing to claim unless a notification says so. */
   get quietMs(): number {
     return this.#quietMs;
   }
@@ -60,7 +60,7 @@ export class Claims {
     return work;
   }
 
-  /** Leases executions to the worker. What fails after some were claimed ends the claim with those. */
+  /** Leases executions to the worker. If a part of the claim fails, it returns what was leased before, or throws if that is nothing. */
   async claim(
     order: ClaimOrder,
     shares: SlotShares,

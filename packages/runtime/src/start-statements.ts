@@ -158,11 +158,11 @@ const RARE_COLUMNS: { readonly [column: string]: string } = {
 };
 
 function isPlain(row: StartRow): boolean {
-  // A limit by key comes with one of the workflow.
   return (
     row.timeoutMs === null &&
     row.rerunOf === null &&
     row.maxConcurrency === null &&
+    row.concurrency === null &&
     row.heldUntil === null &&
     row.searchKeysJson === null &&
     row.givenFilesJson === null &&

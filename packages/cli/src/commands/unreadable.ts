@@ -1,6 +1,6 @@
 import { RefusedError } from './shell.ts';
 
-/** A file that can't be read, with what the system says. @param what "file of fields", or whatever it is */
+/** The error for a file that can't be read. @param what the file is called, such as "workflow file" */
 export function unreadable(error: unknown, what = 'file'): RefusedError {
   const reason = error instanceof Error ? error.message : String(error);
   return new RefusedError('file_unreadable', `Couldn't read the ${what}: ${reason}`);

@@ -224,8 +224,6 @@ function readSessions(from: VariableReader): Config['sessions'] {
 
 function readSingleSignOn(from: VariableReader): Config['singleSignOn'] {
   const [issuer, clientId] = [from.read('MILLRACE_OIDC_ISSUER'), from.read('MILLRACE_OIDC_CLIENT_ID')];
-  const clientSecret = from.read('MILLRACE_OIDC_CLIENT_SECRET');
-  const name = from.need('MILLRACE_OIDC_NAME');
   const newMembers = from.need('MILLRACE_OIDC_NEW_MEMBERS');
   if (from.isSet('MILLRACE_OIDC_ISSUER') !== from.isSet('MILLRACE_OIDC_CLIENT_ID')) {
     from.problems.push(
@@ -238,6 +236,8 @@ function readSingleSignOn(from: VariableReader): Config['singleSignOn'] {
     );
   }
   if (issuer === null || clientId === null) return null;
+  const clientSecret = from.read('MILLRACE_OIDC_CLIENT_SECRET');
+  const name = from.need('MILLRACE_OIDC_NAME');
   return { issuer, clientId, clientSecret, name, newMembers: newMembers === 'off' ? null : newMembers };
 }
 

@@ -10,6 +10,9 @@ import { useTranslation } from 'react-i18next';
 import { useForm } from '../form/form-context.tsx';
 import { dragPath, InsertTargetContext } from '../form/insert-target.ts';
 
+/** Triggers whose panel listens for a call. */
+const LISTENING = new Set(['trigger.webhook', 'trigger.form', 'trigger.chat']);
+
 /** Rows that are open at first; what is deeper opens on a click. */
 const FIRST_ROWS = 60;
 /** Of a list; the others look the same. */
@@ -161,7 +164,7 @@ function Leaf({
 }) {
   const { t } = useTranslation();
   const insert = useInsert();
-  const canListen = useEditor(({ nodes }) => nodes.some(({ type }) => type === 'trigger.webhook'));
+  const canListen = useEditor(({ nodes }) => nodes.some(({ type }) => LISTENING.has(type)));
   const isKnown = value !== undefined && !isExample && !(isRoot && value === null);
   return (
     <UnstyledButton

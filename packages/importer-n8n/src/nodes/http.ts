@@ -32,7 +32,7 @@ export function requestConfig(step: Step): { [name: string]: JsonValue } {
   Object.assign(config, bodyOf(step, isOld, headers));
   const auth = step.text('authentication', 'none');
   const hasCredential = auth !== 'none' && auth !== '';
-  if (hasCredential) leaveOutAuthorization(step, headers);
+  if (hasCredential) settleAuthorization(step, auth, headers);
   if (Object.keys(headers).length > 0) config.headers = headers;
   if (hasCredential) {
     config.auth = AUTH;
@@ -42,9 +42,23 @@ export function requestConfig(step: Step): { [name: string]: JsonValue } {
   return config;
 }
 
-/** What a credential replaces. */
-function leaveOutAuthorization(step: Step, headers: Pairs): void {
+/** How requests may be authenticated without an `Authorization` header: by another header, by the query, or by both. */
+const OTHER_AUTHENTICATION = new Set([
+  'httpHeaderAuth',
+  'httpQueryAuth',
+  'httpCustomAuth',
+  'headerAuth',
+  'queryAuth',
+]);
+
+/** Of `Authorization`, what the credential sets is left out, and what may stand beside it is kept. */
+function settleAuthorization(step: Step, authentication: string, headers: Pairs): void {
+  const type = authentication === 'genericCredentialType' ? step.text('genericAuthType', '') : authentication;
   for (const name of Object.keys(headers).filter((each) => each.toLowerCase() === 'authorization')) {
+    if (OTHER_AUTHENTICATION.has(type)) {
+      step.approximate(message('import.header_beside_credential', { name }));
+      continue;
+    }
     delete headers[name];
     step.approximate(message('import.header_of_credential', { name }));
   }

@@ -48,19 +48,26 @@ it('a webhook of Discord is called without a credential, at the address that its
   expect(config).not.toHaveProperty('auth');
 });
 
-it('a header that the credential sets is left out, which the report says', () => {
-  const result = imported('httpRequest', {
-    ...{ url: 'https://a.example.com', authentication: 'genericCredentialType', sendHeaders: true },
-    headerParameters: {
-      parameters: [
-        { name: 'authorization', value: 'Bearer $KEY' },
-        { name: 'X-Mode', value: 'fast' },
-      ],
-    },
-  });
-  expect(configOf(result, 'Here')?.headers).toEqual({ 'X-Mode': 'fast' });
-  expect(JSON.stringify(outcomeOf(result, 'Here'))).toContain('header_of_credential');
-});
+it.each([
+  ['httpBearerAuth', { 'X-Mode': 'fast' }, 'header_of_credential'],
+  ['httpHeaderAuth', { 'X-Mode': 'fast', authorization: 'REMOVED_SECRET' }, 'header_beside_credential'],
+])(
+  'an Authorization header is left out where the credential sets it: %s',
+  (genericAuthType, headers, said) => {
+    const result = imported('httpRequest', {
+      ...{ url: 'https://a.example.com', authentication: 'genericCredentialType', sendHeaders: true },
+      genericAuthType,
+      headerParameters: {
+        parameters: [
+          { name: 'authorization', value: 'Bearer $KEY' },
+          { name: 'X-Mode', value: 'fast' },
+        ],
+      },
+    });
+    expect(configOf(result, 'Here')?.headers).toEqual(headers);
+    expect(JSON.stringify(outcomeOf(result, 'Here'))).toContain(said);
+  },
+);
 
 it('fields of Baserow have the names that it gives to their numbers', () => {
   const row = (fieldId: JsonValue) =>

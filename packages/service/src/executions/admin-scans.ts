@@ -4,7 +4,7 @@ import { type AdminExecutionFilters, FITS, type IdRange, valuesOf } from './admi
 import { type AdminExecutionRow, ITEM_COLUMNS } from './admin-store.ts';
 
 /**
- * How one index is read that has an organisation's executions in order. Parameters 1 to 4 are the organisation, the two bounds of the ids, and
+ * How to read an index that has an organisation's executions in order. Parameters 1 to 4 are the organisation, the two bounds of the ids, and
  * how many rows are checked.
  */
 export interface Scan {
@@ -37,7 +37,7 @@ export interface IndexedFilter {
  */
 const SELECT_TIMES = 'SELECT w.id, (SELECT e.created_at FROM executions e WHERE e.id = w.id) AS created_at';
 
-/** The index of what the rows have in common. Its conditions must all be covered by the index, except for the ends of a time range. */
+/** Scans the index of what the rows have in common. Its conditions must all be covered by the index, except for the ends of a time range. */
 export function scanOfIndex(
   { after, before }: AdminExecutionFilters,
   { workflowId, triggerType, isTestMode, apiKeyId }: IndexedFilter,
@@ -150,7 +150,7 @@ export interface WalkEnd {
 }
 
 /**
- * The last row that was checked, if another follows; undefined if the scan reached the end, also one that checked exactly as many as there are.
+ * The last row that was checked; undefined if no other follows it, even if as many were checked as were to be.
  */
 export async function findWalkEnd(
   tx: Queryable,

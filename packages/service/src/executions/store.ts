@@ -324,14 +324,14 @@ type ChildItem = {
 /** Maximum children listed in a response; a loop may start any number. */
 const MAX_CHILDREN = 1_000;
 
-/** Columns of an {@link ExecutionDetailRow} `e`; $3 is the limit of children. */
+/** Columns of an {@link ExecutionDetailRow} `e`. Their statements are named: planning them takes PostgreSQL several times as long as running them. */
 const DETAIL_COLUMNS = `${ITEM_COLUMNS}, ${CHILD_TOKENS}, e.input, e.checkpoint_seq,
   (SELECT json_agg(json_build_object('seq', c.seq, 'records', c.records) ORDER BY c.seq)
    FROM execution_chunks c WHERE c.execution_id = e.id) AS chunks,
   (SELECT json_agg(json_build_object('execution_id', c.id, 'node_id', c.parent_node_id,
      'workflow_id', c.workflow_id) ORDER BY c.id)
    FROM (SELECT id, parent_node_id, workflow_id FROM executions
-     WHERE parent_execution_id = e.id AND organisation_id = e.organisation_id ORDER BY id LIMIT $3) c) AS children`;
+     WHERE parent_execution_id = e.id AND organisation_id = e.organisation_id ORDER BY id LIMIT ${MAX_CHILDREN}) c) AS children`;
 
 /** One execution with all its nodes' stored records, as of one moment. */
 export async function findExecution(
@@ -341,12 +341,16 @@ export async function findExecution(
 ): Promise<ExecutionDetailRow | undefined> {
   const [row] = await tx.query<ExecutionDetailRow>(
     `SELECT ${DETAIL_COLUMNS} FROM executions e WHERE e.organisation_id = $1 AND e.id = $2`,
-    [organisationId, executionId, MAX_CHILDREN],
+    [organisationId, executionId],
+    'find_execution',
   );
   return row;
 }
 
-/** For whoever waits for the end: the execution's status, and all of it once it has ended. */
+/**
+ * For whoever waits for the end: the execution's status, and all of it once it has ended. OFFSET keeps the inner query apart: merged with the outer one, it
+ * would read the records of an execution that still runs, and leave them out afterwards.
+ */
 export async function findOnceEnded(
   tx: Queryable,
   organisationId: number,
@@ -355,9 +359,10 @@ export async function findOnceEnded(
   const [row] = await tx.query<ExecutionDetailRow & { readonly current_status: ExecutionStatus }>(
     `SELECT s.status AS current_status, d.* FROM executions s
      LEFT JOIN LATERAL (SELECT ${DETAIL_COLUMNS} FROM executions e
-       WHERE e.organisation_id = s.organisation_id AND e.id = s.id AND s.completed_at IS NOT NULL) d ON true
+       WHERE e.organisation_id = s.organisation_id AND e.id = s.id AND s.completed_at IS NOT NULL OFFSET 0) d ON true
      WHERE s.organisation_id = $1 AND s.id = $2`,
-    [organisationId, executionId, MAX_CHILDREN],
+    [organisationId, executionId],
+    'find_once_ended',
   );
   if (row === undefined) return undefined;
   const { current_status: status, ...ended } = row;
@@ -373,6 +378,7 @@ export async function findStatus(
   const [row] = await tx.query<{ status: ExecutionStatus }>(
     'SELECT status FROM executions WHERE organisation_id = $1 AND id = $2',
     [organisationId, executionId],
+    'find_status',
   );
   return row;
 }
@@ -390,6 +396,7 @@ export async function findChanges(
         FROM execution_chunks c WHERE c.execution_id = e.id AND c.seq > $3::bigint) AS chunks
      FROM executions e WHERE e.organisation_id = $1 AND e.id = $2`,
     [organisationId, executionId, afterSeq],
+    'find_changes',
   );
   return row;
 }
