@@ -79,6 +79,23 @@ const EXAMPLES: readonly (readonly [id: string, file: StoredFile])[] = [
       ),
     },
   ],
+  [
+    idOf(6),
+    {
+      name: 'mill.png',
+      type: 'image/png',
+      // One pixel, and what a camera says of it (EXIF).
+      content: Buffer.from(
+        'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAABbGVYSWZJSSoACAAAAAUADwECAAUAAADyAAAAEAECAAMAAABNMQAAMQEC' +
+          'AAQAAAAyLjEAaYcEAAEAAABKAAAAJYgEAAEAAACkAAAAAAAAAAcAmoIFAAEAAAD3AAAAnYIFAAEAAAD/AAAAJ4gDAAEAAADIAAAAA5AC' +
+          'ABQAAAAHAQAAEZACAAcAAAAbAQAACpIFAAEAAAAiAQAANKQCAAoAAAAqAQAAAAAAAAYAAQACAAIAAABOAAAAAgAFAAMAAAA0AQAAAwAC' +
+          'AAIAAABXAAAABAAFAAMAAABMAQAABQABAAEAAAAAAAAABgAFAAEAAABkAQAAAAAAAE1pbGwAAQAAAPoAAAAcAAAACgAAADIwMjY6MDY6' +
+          'MjEgMTI6MzQ6NTYAKzAyOjAwACMAAAABAAAAMzVtbSBGMi44ADQAAAABAAAAHgAAAAEAAAAAAAAAAQAAAA0AAAABAAAADwAAAAEAAAAk' +
+          'AAAAAQAAAH0AAAAKAAAA+Wk1ywAAAAxJREFUeJxj+M/AAAADAQEAyf6S7wAAAABJRU5ErkJggg==',
+        'base64',
+      ),
+    },
+  ],
   [idOf(2), { name: 'note.txt', type: 'text/plain', content: Buffer.from('Hello') }],
 ];
 

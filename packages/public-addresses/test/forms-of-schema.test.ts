@@ -36,8 +36,8 @@ const ORDER = {
   additionalProperties: false,
 };
 
-async function createOrderForm(schema: JsonObject = ORDER, status = 'active') {
-  const config = { title: 'Order flour', submissions_per_minute: 0 };
+async function createOrderForm(schema: JsonObject = ORDER, status = 'active', perMinute = 0) {
+  const config = { title: 'Order flour', submissions_per_minute: perMinute };
   const id = await service.createWorkflow(
     {
       nodes: [{ id: 'form', type: 'trigger.form', data: { config } }],
@@ -131,8 +131,54 @@ test('what the schema says of values together is a problem of the whole form', a
   const { id, url } = await createOrderForm({ ...ORDER, minProperties: 8 });
   const page = await submit(url, GOOD, await read(url));
   expect(page.status).toBe(422);
-  expect(page.html).toContain('must have at least 8 members');
+  expect(page.html).toContain(
+    'This doesn&#39;t fit: what you entered, as a whole, must have at least 8 members.',
+  );
   expect(await executionsIn(service, id)).toEqual([]);
+});
+
+test('what the schema wants of a value that no field asks for is a problem that names it', async () => {
+  const { id, url } = await createOrderForm({ ...ORDER, allOf: [{ required: ['vat'] }] });
+  const page = await submit(url, GOOD, await read(url));
+  expect(page.status).toBe(422);
+  expect(page.html).toContain('This doesn&#39;t fit: /vat is required.');
+  expect(await executionsIn(service, id)).toEqual([]);
+});
+
+test('a submission counts before the schema checks it, since that may take long', async () => {
+  const { id, url } = await createOrderForm(ORDER, 'active', 2);
+  const unfit = { ...GOOD, sacks: '51' };
+  let page = await read(url);
+  for (let n = 0; n < 2; n += 1) {
+    page = await submit(url, unfit, page);
+    expect(page.status).toBe(422);
+  }
+  const refused = await submit(url, unfit, page);
+  expect(refused.status).toBe(429);
+  expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
+  expect(refused.html).toContain('value="51"');
+  expect(await executionsIn(service, id)).toEqual([]);
+});
+
+test('a choice keeps its white space, in lists that open, too', async () => {
+  const sizes = ['A  B', '"C"', ...Array.from({ length: 6 }, (_, n) => `${n}\nkg`)];
+  const { id, url } = await createOrderForm({
+    type: 'object',
+    properties: { size: { enum: sizes }, others: { type: 'array', items: { enum: sizes } } },
+    required: ['size'],
+  });
+  const form = await read(url);
+  expect(form.html).toContain('<option value="A  B">A  B</option><option value="&quot;C&quot;">');
+  // With the line breaks that browsers send.
+  const unfit = await submit(url, { size: 'x', others: ['1\r\nkg'] }, form);
+  expect(unfit.status).toBe(422);
+  expect(unfit.html).toMatch(/value="1\nkg" checked/);
+  const back = await submit(url, { size: '2\r\nkg', others: 'x' }, form);
+  expect(back.html).toContain('<option value="2\nkg" selected>');
+  expect((await submit(url, { size: '2\r\nkg', others: ['1\r\nkg', 'A  B'] }, form)).status).toBe(303);
+  expect((await executionsIn(service, id)).map((each) => each.input_data)).toEqual([
+    { size: '2\nkg', others: ['A  B', '1\nkg'] },
+  ]);
 });
 
 test('a workflow whose input no form can ask for is not activated, and its form is not ready', async () => {

@@ -3,7 +3,7 @@ export { type FormField, type FormPage, MAX_TEXT, pagesOf } from './form/fields.
 export { inputOfValues } from './form/from-schema.ts';
 export { type FormOptions, readFormOptions } from './form/options.ts';
 export { faultOfQuestions, questionsSchema, readQuestions, writeQuestion } from './form/questions.ts';
-export { type FieldFault, filesOf, isAccepted, readFields } from './form/read-fields.ts';
+export { type FieldFault, filesOf, isAccepted, readFields, withPlainBreaks } from './form/read-fields.ts';
 export { readSchedule, type ScheduleDefinition } from './schedule/definition.ts';
 export { jitterMs, nextFires } from './schedule/next-fires.ts';
 export { triggerChat } from './trigger-chat.ts';

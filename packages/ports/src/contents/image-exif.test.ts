@@ -128,6 +128,31 @@ describe('what a photo says of itself', () => {
     );
   });
 
+  it.each([
+    ['0000:00:00 00:00:00', null],
+    ['2026:13:01 00:00:00', null],
+    ['2026:01:00 00:00:00', null],
+    ['2026:02:29 00:00:00', null],
+    ['2024:02:29 23:59:59', '2024-02-29T23:59:59'],
+    ['2026:01:01 24:00:00', null],
+    ['2026:01:01 99:99:99', null],
+  ])('has only times that there are: %s', (text, expected) => {
+    expect(readExif(tiffOf({ image: [[0x0132, 2, text]] }))?.takenAt).toBe(expected);
+  });
+
+  it.each([
+    ['+14:00', '+14:00'],
+    ['-09:30', '-09:30'],
+    ['+15:00', ''],
+    ['+02:60', ''],
+  ])('has only offsets that there are: %s', (offset, expected) => {
+    const photo: readonly Entry[] = [
+      [0x9003, 2, '2026:06:21 12:34:56'],
+      [0x9011, 2, offset],
+    ];
+    expect(readExif(tiffOf({ photo }))?.takenAt).toBe(`2026-06-21T12:34:56${expected}`);
+  });
+
   it('never leads out of its block, wherever it breaks off or is broken', () => {
     const whole = tiffOf(PHOTO);
     for (let length = 0; length < whole.length; length += 1) readExif(whole.subarray(0, length));

@@ -118,13 +118,21 @@ function one(directory: Directory, tag: number): number | null {
 }
 
 const MOMENT = /^(\d{4}):(\d\d):(\d\d) (\d\d:\d\d:\d\d)$/;
-const OFFSET = /^[+-]\d\d:\d\d$/;
+/** As far as places are from UTC: 14 hours at most. */
+const OFFSET = /^[+-](?:0\d|1[0-4]):[0-5]\d$/;
 
-/** EXIF writes colons between the parts of a date. */
+/** EXIF writes colons between the parts of a date; cameras whose clock isn't set write zeros. */
 function momentOf(text: string | null, offset: string | null): string | null {
   const [, year, month, day, time] = MOMENT.exec(text ?? '') ?? [];
-  if (year === undefined || month === '00') return null;
-  return `${year}-${month}-${day}T${time}${offset !== null && OFFSET.test(offset) ? offset : ''}`;
+  const moment = `${year}-${month}-${day}T${time}`;
+  if (!isMoment(moment)) return null;
+  return `${moment}${offset !== null && OFFSET.test(offset) ? offset : ''}`;
+}
+
+/** Whether the calendar has this day, and the day this second. */
+function isMoment(moment: string): boolean {
+  const date = new Date(`${moment}Z`);
+  return !Number.isNaN(date.valueOf()) && date.toISOString().startsWith(moment);
 }
 
 function degrees(

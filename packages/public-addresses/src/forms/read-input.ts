@@ -26,8 +26,17 @@ export async function readInput(
   let problem: Message | null = null;
   for (const { pointer, message: fault } of found) {
     const [name = ''] = pointerTokens(pointer);
-    if (!ofSchema.members.has(name)) problem ??= message('form.refused', { reason: fault });
+    if (!ofSchema.members.has(name)) problem ??= faultOfAll(pointer, fault);
     else if (!faults.has(name)) faults.set(name, { name, message: message('form.unfit', { fault }) });
   }
   return { kind: 'refused', faults: [...faults.values()], problem };
+}
+
+/** Whoever made the form has to know it: nothing that was entered in one field is wrong. */
+function faultOfAll(pointer: string, fault: Message): Message {
+  const reason =
+    pointer === ''
+      ? message('form.unfit_input', { fault })
+      : message('form.unfit_json', { at: pointer, fault });
+  return message('form.refused', { reason });
 }

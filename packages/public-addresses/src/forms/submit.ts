@@ -81,13 +81,15 @@ export function createSubmit({
     if (meant.kind === 'faulty') return { ...shown, status: 422, faults: meant.faults };
     // It learns nothing from what it gets.
     if (meant.kind === 'by_program') return { kind: 'ignored' };
+    // Checking by a schema may take seconds.
+    if (options.ofSchema !== null) {
+      const seconds = countSubmission();
+      if (seconds !== null) return { ...shown, ...tooOften(seconds) };
+    }
     const read = await readInput(form, meant.values);
     if (read.kind === 'refused') return { ...shown, status: 422, faults: read.faults, problem: read.problem };
     const seconds = countSubmission();
-    if (seconds !== null) {
-      const headers = { 'retry-after': String(seconds) };
-      return { ...shown, status: 429, headers, problem: message('form.too_often', { seconds }) };
-    }
+    if (seconds !== null) return { ...shown, ...tooOften(seconds) };
     if (submitted.faults.length > 0) return { ...shown, status: 413, faults: submitted.faults };
     try {
       if (submitted.problem !== null) throw submitted.problem;
@@ -130,6 +132,11 @@ export function createSubmit({
       if (outcome.kind !== 'started') await kept.giveUp();
       return outcome;
     });
+}
+
+function tooOften(seconds: number) {
+  const headers = { 'retry-after': String(seconds) };
+  return { status: 429, headers, problem: message('form.too_often', { seconds }) };
 }
 
 /** @throws ApiError for a body that no form sends */

@@ -1,6 +1,6 @@
 import { escapeHtml } from '@millrace/http/html';
 import { message } from '@millrace/messages';
-import { type FormField, MAX_TEXT } from '@millrace/triggers';
+import { type FormField, MAX_TEXT, withPlainBreaks } from '@millrace/triggers';
 import type { Reader } from './reader.ts';
 
 /** What was entered so far, by the names of the fields; several texts for several choices. */
@@ -62,10 +62,10 @@ function checkbox(field: FormField, around: Around): string {
 
 function options({ type, name, choices, required }: FormField, { id, entered }: Around): string {
   const kind = type === 'choices' ? 'checkbox' : 'radio';
-  const chosen = new Set(entered.get(name));
+  const chosen = new Set(entered.get(name)?.map(withPlainBreaks));
   return choices
     .map((choice, index) => {
-      const isChosen = chosen.has(choice) ? ' checked' : '';
+      const isChosen = chosen.has(withPlainBreaks(choice)) ? ' checked' : '';
       const isRequired = required && kind === 'radio' ? ' required' : '';
       return `<label class="option"><input type="${kind}" id="${id}-${index}" name="${escapeHtml(name)}" value="${escapeHtml(choice)}"${isRequired}${isChosen}> ${escapeHtml(choice)}</label>`;
     })
@@ -80,10 +80,17 @@ function control(field: FormField, around: Around): string {
     case 'paragraph':
       // The first line break after the tag is dropped.
       return `<textarea${shared} maxlength="${MAX_TEXT}">\n${escapeHtml(text)}</textarea>`;
-    case 'choice':
+    case 'choice': {
+      const chosen = withPlainBreaks(text);
       return `<select${shared}><option value="">${escapeHtml(around.reader.say(message('form.no_choice')))}</option>${field.choices
-        .map((choice) => `<option${choice === text ? ' selected' : ''}>${escapeHtml(choice)}</option>`)
+        .map((choice) => {
+          // Without it, the value would be the text with its white space collapsed.
+          const value = escapeHtml(choice);
+          const isChosen = withPlainBreaks(choice) === chosen ? ' selected' : '';
+          return `<option value="${value}"${isChosen}>${value}</option>`;
+        })
         .join('')}</select>`;
+    }
     case 'file':
       return `<input type="file"${shared}${field.accept === '' ? '' : ` accept="${escapeHtml(field.accept)}"`}${field.multiple ? ' multiple' : ''}>`;
     case 'number':

@@ -18,6 +18,12 @@ export const FIELD_TYPES = [
 
 export const MAX_FIELDS = 100;
 export const MAX_CHOICES = 200;
+export const MAX_NAME = 100;
+export const MAX_LABEL = 200;
+export const MAX_HELP = 1_000;
+export const MAX_CHOICE = 200;
+/** Of the files that a field takes. */
+export const MAX_ACCEPT = 200;
 /** Characters of a text that somebody enters. */
 export const MAX_TEXT = 10_000;
 /** Files that one field takes. */
@@ -46,14 +52,14 @@ export const fieldSchema = Type.Object(
     label: Type.String({
       title: 'Label',
       description: 'What the reader sees above the field, or as the heading of a page.',
-      maxLength: 200,
+      maxLength: MAX_LABEL,
       default: '',
     }),
     name: Type.String({
       title: 'Name',
       description:
         'The name of the value: {{trigger.data.name}} reads it. Letters, digits and spaces, not starting with _. A page has none.',
-      maxLength: 100,
+      maxLength: MAX_NAME,
       default: '',
     }),
     type: Type.Enum([...FIELD_TYPES], {
@@ -74,12 +80,12 @@ export const fieldSchema = Type.Object(
       Type.String({
         title: 'Help text',
         description: 'Shown below the label.',
-        maxLength: 1_000,
+        maxLength: MAX_HELP,
         default: '',
       }),
     ),
     choices: Type.Optional(
-      Type.Array(Type.String({ minLength: 1, maxLength: 200, title: 'Choice' }), {
+      Type.Array(Type.String({ minLength: 1, maxLength: MAX_CHOICE, title: 'Choice' }), {
         title: 'Choices',
         description: 'What can be chosen, in this order.',
         maxItems: MAX_CHOICES,
@@ -101,7 +107,7 @@ export const fieldSchema = Type.Object(
       Type.String({
         title: 'Accepted files',
         description: 'Extensions or media types, separated by commas: .pdf, image/*. Empty for any file.',
-        maxLength: 200,
+        maxLength: MAX_ACCEPT,
         default: '',
         'x-placeholder': '.pdf, image/*',
         ...when('file'),

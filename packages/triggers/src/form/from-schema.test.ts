@@ -110,11 +110,16 @@ describe('no field for', () => {
     ['choices that look the same', { enum: [1, '1'] }],
     ['a definition that is missing', { $ref: '#/$defs/Nowhere' }],
     ['a definition that is itself', { $ref: '#/$defs/Self' }],
+    ['a list of itself', { $ref: '#/$defs/Lists' }],
+    ['a choice that is blank', { enum: ['a', '  '] }],
     ['a definition elsewhere', { $ref: 'https://example.com/schema' }],
   ])('%s', (_name, member) => {
     const schema = {
       ...schemaOf({ fine: { type: 'string' }, a: member }),
-      $defs: { Self: { $ref: '#/$defs/Self' } },
+      $defs: {
+        Self: { $ref: '#/$defs/Self' },
+        Lists: { type: 'array', items: { $ref: '#/$defs/Lists' } },
+      },
     };
     expect(faultsIn(formOfSchema(schema))).toEqual([expect.stringContaining('"a"')]);
   });
@@ -133,8 +138,115 @@ describe('no field for', () => {
       schemaOf({ a: { enum: Array.from({ length: 201 }, (_, n) => `c${n}`) } }),
       '201 choices',
     ],
+    ['a long name', schemaOf({ ['n'.repeat(101)]: { type: 'string' } }), 'at most 100 characters'],
+    [
+      'a long title',
+      schemaOf({ a: { type: 'string', title: 't'.repeat(201) } }),
+      'title of "a" in the input schema has more than 200',
+    ],
+    [
+      'a long description',
+      schemaOf({ a: { type: 'string', description: 'd'.repeat(1_001) } }),
+      'description of "a" in the input schema has more than 1000',
+    ],
+    [
+      'a long preset value',
+      schemaOf({ a: { type: 'string', default: 'd'.repeat(10_001) } }),
+      'default of "a" in the input schema has more than 10000',
+    ],
+    [
+      'many accepted files',
+      schemaOf({ a: { ...FILE, contentMediaType: 'x'.repeat(201) } }),
+      'contentMediaType of "a" in the input schema has more than 200',
+    ],
+    ['a long choice', schemaOf({ a: { enum: ['c'.repeat(201)] } }), 'a choice of "a"'],
+    [
+      'a long title of a choice',
+      schemaOf({ a: { oneOf: [{ const: 1, title: 'c'.repeat(201) }] } }),
+      'a choice of "a"',
+    ],
+    [
+      'much text in all',
+      {
+        ...schemaOf(
+          Object.fromEntries(Array.from({ length: 100 }, (_, n) => [`v${n}`, { $ref: '#/$defs/Wide' }])),
+        ),
+        $defs: { Wide: { enum: Array.from({ length: 200 }, (_, n) => `${n}`.padEnd(200, 'x')) } },
+      },
+      'in all; a form shows at most 1048576',
+    ],
   ])('%s', (_name, schema, expected) => {
     expect(faultsIn(formOfSchema(schema))).toEqual([expect.stringContaining(expected)]);
+  });
+});
+
+describe('what many values refer to', () => {
+  const manyOf = (definition: JsonObject, more: JsonObject = {}) => ({
+    ...schemaOf(
+      Object.fromEntries(
+        Array.from({ length: 100 }, (_, n) => [`v${n}`, { $ref: '#/$defs/Shared', ...more }]),
+      ),
+    ),
+    $defs: { Shared: definition },
+  });
+  /** A list that counts how many of its values are looked at. */
+  const counted = (length: number, make: (index: number) => JsonValue) => {
+    let looks = 0;
+    const list = new Proxy(Array.from({ length }, (_, index) => make(index)) as JsonValue[], {
+      get(target, name, receiver) {
+        if (typeof name === 'string' && /^\d+$/.test(name)) looks += 1;
+        return Reflect.get(target, name, receiver);
+      },
+    });
+    return { list, looks: () => looks };
+  };
+
+  test.each<[string, string, (index: number) => JsonValue]>([
+    ['numbers', 'enum', (index) => index],
+    ['constants', 'oneOf', (index) => ({ const: index })],
+    ['alternatives', 'anyOf', (index) => ({ const: index })],
+  ])('is refused by the number of its %s, without looking at them', (_name, keyword, make) => {
+    const { list, looks } = counted(1_000, make);
+    expect(faultsIn(formOfSchema(manyOf({ [keyword]: list })))[0]).toContain(
+      '"v0" in the input schema has 1000 choices',
+    );
+    expect(looks()).toBe(0);
+  });
+
+  test("is read without what a form doesn't read of it", () => {
+    let reads = 0;
+    const definition = new Proxy<JsonObject>(
+      { type: 'string', ...Object.fromEntries(Array.from({ length: 1_000 }, (_, n) => [`x-${n}`, n])) },
+      {
+        get(target, name, receiver) {
+          if (typeof name === 'string' && /^x-\d/.test(name)) reads += 1;
+          return Reflect.get(target, name, receiver);
+        },
+      },
+    );
+    expect(formOf(manyOf(definition)).fields).toHaveLength(100);
+    expect(reads).toBe(0);
+  });
+
+  test('still has 200 choices beside null', () => {
+    const choices = Array.from({ length: 200 }, (_, n) => `c${n}`);
+    expect(formOf(schemaOf({ a: { enum: [null, ...choices] } })).fields[0]?.choices).toEqual(choices);
+  });
+});
+
+describe('white space in choices', () => {
+  test('around titles is left out, within them it stays', () => {
+    const member = { oneOf: [{ const: 1, title: ' A  B ' }] };
+    expect(fieldOf(member).choices).toEqual(['A  B']);
+  });
+
+  test.each<[string, JsonObject, string, JsonValue]>([
+    ['one', { enum: ['A\nB', 'C'] }, 'A\r\nB', 'A\nB'],
+    ['one that has them itself', { enum: ['A\r\nB', 'C'] }, 'A\r\nB', 'A\r\nB'],
+    ['several', { type: 'array', items: { enum: ['A\nB', 'C'] } }, 'A\r\nB', ['A\nB']],
+  ])('comes back with the line breaks of browsers: %s', (_name, member, given, expected) => {
+    const form = formOf(schemaOf({ a: member }));
+    expect(readFields(form.fields, { a: given })).toEqual({ values: { a: expected }, faults: [] });
   });
 });
 

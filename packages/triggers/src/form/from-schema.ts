@@ -8,8 +8,19 @@ import {
 } from '@millrace/engine';
 import { type Message, message } from '@millrace/messages';
 import { isFieldName } from './field-names.ts';
-import { completeFields, type FormField, MAX_CHOICES, MAX_FIELDS } from './fields.ts';
-import { type Described, describedBy, type Option } from './schema-members.ts';
+import {
+  completeFields,
+  type FormField,
+  MAX_ACCEPT,
+  MAX_CHOICE,
+  MAX_CHOICES,
+  MAX_FIELDS,
+  MAX_HELP,
+  MAX_LABEL,
+  MAX_NAME,
+  MAX_TEXT,
+} from './fields.ts';
+import { type Described, describedBy, type Option, type Undescribed } from './schema-members.ts';
 
 /** A form whose fields are those of the workflow's input schema, so that its executions get an input of that schema. */
 export interface SchemaForm {
@@ -57,8 +68,10 @@ export function formOfSchema(schema: JsonObject | null): FormOfSchema {
   }
   const known = new Set<JsonValue>(properties.map(([name]) => name));
   for (const name of required)
-    if (typeof name === 'string' && !known.has(name))
-      faults.push(message('nodes.form_schema_unknown', { name }));
+    if (typeof name === 'string' && !known.has(name) && faults.length < MAX_FAULTS)
+      faults.push(message('nodes.form_schema_unknown', { name: shortened(name) }));
+  const size = sizeOf(fields, members);
+  if (size > MAX_CHARACTERS) faults.push(message('nodes.form_schema_large', { size, max: MAX_CHARACTERS }));
   return faults.length > 0
     ? { kind: 'none', faults: faults.slice(0, MAX_FAULTS) }
     : { kind: 'form', form: { fields, members } };
@@ -66,6 +79,15 @@ export function formOfSchema(schema: JsonObject | null): FormOfSchema {
 
 /** More have one cause. */
 const MAX_FAULTS = 10;
+/** Of all fields, as many as a form with its own can have in its settings; definitions are counted for each value that refers to them. */
+const MAX_CHARACTERS = 1024 * 1024;
+
+function sizeOf(fields: readonly FormField[], members: SchemaForm['members']): number {
+  return fields
+    .flatMap(({ name, label, help, choices, accept }) => [name, label, help, accept, ...choices])
+    .concat([...members.values()].flatMap(({ preset }) => preset))
+    .reduce((size, text) => size + text.length, 0);
+}
 
 /** The input that a form's values are by its schema: choices as their values, and nothing for what stayed empty. */
 export function inputOfValues({ members }: SchemaForm, values: JsonObject): JsonObject {
@@ -91,14 +113,47 @@ function describeOrRefuse(
   member: JsonValue,
   root: JsonObject,
 ): Described | { readonly fault: Message } {
+  if (name.length > MAX_NAME)
+    return { fault: message('nodes.form_schema_name_long', { name: shortened(name), max: MAX_NAME }) };
   if (!isFieldName(name)) return { fault: message('nodes.form_schema_name', { name }) };
   const described = describedBy(member, root);
-  if (described === null) return { fault: message('nodes.form_schema_type', { name }) };
-  const { options } = described;
-  if (options === null || options.length <= MAX_CHOICES) return described;
-  return {
-    fault: message('nodes.form_schema_choices', { name, count: options.length, max: MAX_CHOICES }),
-  };
+  if ('kind' in described) return { fault: faultOf(name, described) };
+  for (const [keyword, max] of LIMITS) {
+    const text = described.schema[keyword];
+    if (text !== undefined && lengthOf(text) > max)
+      return { fault: message('nodes.form_schema_long', { name, keyword, max }) };
+  }
+  return described;
+}
+
+/** Characters of what a form shows, as in fields of its own. */
+const LIMITS = [
+  ['title', MAX_LABEL],
+  ['description', MAX_HELP],
+  ['default', MAX_TEXT],
+  ['contentMediaType', MAX_ACCEPT],
+] as const;
+
+function lengthOf(value: JsonValue): number {
+  if (isRawNumber(value)) return value.rawJSON.length;
+  // Of a list that is preset, each choice counts as one.
+  return typeof value === 'string' || isJsonArray(value) ? value.length : 0;
+}
+
+function faultOf(name: string, undescribed: Undescribed): Message {
+  switch (undescribed.kind) {
+    case 'no_field':
+      return message('nodes.form_schema_type', { name });
+    case 'many_choices':
+      return message('nodes.form_schema_choices', { name, count: undescribed.count, max: MAX_CHOICES });
+    case 'long_choice':
+      return message('nodes.form_schema_choice_long', { name, max: MAX_CHOICE });
+  }
+}
+
+/** A name that is too long to be shown as a whole. */
+function shortened(name: string): string {
+  return name.length > MAX_NAME ? `${name.slice(0, MAX_NAME)}…` : name;
 }
 
 function fieldOf(name: string, described: Described, isRequired: boolean): FormField {
@@ -152,7 +207,10 @@ function presetOf(
   if (type === 'checkbox') return given === true ? ['on'] : [];
   const labelOf = (value: JsonValue) => options.find((option) => option.value === value)?.label;
   if (type === 'choice') return [labelOf(given) ?? []].flat();
-  if (type === 'choices') return isJsonArray(given) ? given.flatMap((each) => labelOf(each) ?? []) : [];
+  if (type === 'choices') {
+    const chosen = new Set(isJsonArray(given) ? given : []);
+    return options.filter(({ value }) => chosen.has(value)).map(({ label }) => label);
+  }
   if (isRawNumber(given)) return [given.rawJSON];
   return typeof given === 'string' || typeof given === 'number' ? [String(given)] : [];
 }

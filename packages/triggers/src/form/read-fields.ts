@@ -62,6 +62,11 @@ function textOf(given: JsonValue): string | null {
   return typeof only === 'string' ? only : null;
 }
 
+/** Browsers send every line break as CR and LF (HTML, 4.10.21.4). */
+export function withPlainBreaks(text: string): string {
+  return text.replaceAll(/\r\n?/g, '\n');
+}
+
 function readText(field: FormField, given: JsonValue): Read {
   if (given === null) return field.required ? { fault: MISSING } : EMPTY;
   const text = textOf(given)?.replaceAll('\r\n', '\n');
@@ -76,10 +81,16 @@ function readText(field: FormField, given: JsonValue): Read {
     case 'date':
       return readDate(text.trim());
     case 'choice':
-      return field.choices.includes(text) ? { value: text } : { fault: message('form.not_a_choice') };
+      return readChoice(field, text);
     default:
       return field.schema === undefined ? { value: text } : readJson(text, field.schema);
   }
+}
+
+function readChoice({ choices }: FormField, text: string): Read {
+  const wanted = withPlainBreaks(text);
+  const value = choices.find((choice) => withPlainBreaks(choice) === wanted);
+  return value === undefined ? { fault: message('form.not_a_choice') } : { value };
 }
 
 function readJson(text: string, schema: JsonObject): Read {
@@ -131,10 +142,10 @@ function readCheckbox(field: FormField, given: JsonValue): Read {
 function readChoices(field: FormField, given: JsonValue): Read {
   const chosen = given === null ? [] : isJsonArray(given) ? given : [given];
   if (chosen.length === 0 && field.required) return { fault: MISSING };
-  const known = new Set<JsonValue>(field.choices);
-  if (!chosen.every((each) => known.has(each))) return { fault: message('form.not_a_choice') };
-  const taken = new Set(chosen);
-  return { value: field.choices.filter((choice) => taken.has(choice)) };
+  const taken = new Set(chosen.map((each) => (typeof each === 'string' ? withPlainBreaks(each) : each)));
+  const known = new Set<JsonValue>(field.choices.map(withPlainBreaks));
+  if (!taken.isSubsetOf(known)) return { fault: message('form.not_a_choice') };
+  return { value: field.choices.filter((choice) => taken.has(withPlainBreaks(choice))) };
 }
 
 function readFiles(field: FormField, given: JsonValue): Read {

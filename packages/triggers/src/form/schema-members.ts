@@ -6,7 +6,8 @@ import {
   type JsonValue,
   stringifyJson,
 } from '@millrace/engine';
-import type { FormField } from './fields.ts';
+import { type FormField, MAX_CHOICE, MAX_CHOICES } from './fields.ts';
+import { withPlainBreaks } from './read-fields.ts';
 
 /** One of several values, and what it is called. */
 export interface Option {
@@ -25,10 +26,18 @@ export interface Described {
   readonly isNullable: boolean;
 }
 
-/** What a field would ask for; null if there is none for this. */
-export function describedBy(member: JsonValue, root: JsonObject): Described | null {
+/** Why there is no field for a member: nothing asks for such a value, or its choices are too many or too long. */
+export type Undescribed =
+  | { readonly kind: 'no_field' }
+  | { readonly kind: 'many_choices'; readonly count: number }
+  | { readonly kind: 'long_choice' };
+
+const NO_FIELD: Undescribed = { kind: 'no_field' };
+
+/** What a field would ask for, or why none can. */
+export function describedBy(member: JsonValue, root: JsonObject, isItem = false): Described | Undescribed {
   const { schema, isNullable } = resolve(member, root);
-  if (schema === null) return null;
+  if (schema === null) return NO_FIELD;
   const types = typesOf(schema);
   const common = { schema, options: null, multiple: false, isNullable: isNullable || types.includes('null') };
   const [only, ...others] = types.filter((type) => type !== 'null');
@@ -36,9 +45,12 @@ export function describedBy(member: JsonValue, root: JsonObject): Described | nu
     return { ...common, type: 'checkbox' };
   const options = optionsOf(schema);
   if (options !== null) {
+    if ('kind' in options) return options;
     const takesNull = options.some(({ value }) => value === null);
     const chosen = options.filter(({ label, value }) => value !== null && label !== '');
-    if (chosen.length === 0 || hasRepeats(chosen)) return null;
+    if (chosen.length > MAX_CHOICES) return { kind: 'many_choices', count: chosen.length };
+    if (chosen.length === 0 || hasRepeats(chosen) || chosen.some(({ label }) => label.trim() === ''))
+      return NO_FIELD;
     return {
       ...common,
       type: 'choice',
@@ -46,7 +58,7 @@ export function describedBy(member: JsonValue, root: JsonObject): Described | nu
       isNullable: isNullable || (takesNull && (types.length === 0 || types.includes('null'))),
     };
   }
-  if (only === undefined || others.length > 0) return null;
+  if (only === undefined || others.length > 0) return NO_FIELD;
   switch (only) {
     case 'string':
       return { ...common, type: textType(schema) };
@@ -54,21 +66,23 @@ export function describedBy(member: JsonValue, root: JsonObject): Described | nu
     case 'integer':
       return { ...common, type: 'number' };
     case 'object':
-      return isFile(schema) ? { ...common, type: 'file' } : null;
+      return isFile(schema) ? { ...common, type: 'file' } : NO_FIELD;
     case 'array':
-      return listOf(common, root);
+      // A definition may be a list of itself.
+      return isItem ? NO_FIELD : listOf(common, root);
     default:
-      return null;
+      return NO_FIELD;
   }
 }
 
 /** A list of choices, or of files. */
-function listOf(common: Omit<Described, 'type'>, root: JsonObject): Described | null {
+function listOf(common: Omit<Described, 'type'>, root: JsonObject): Described | Undescribed {
   const { schema } = common;
-  const item = schema.items === undefined ? null : describedBy(schema.items, root);
-  if (item === null || item.isNullable) return null;
+  const item = schema.items === undefined ? NO_FIELD : describedBy(schema.items, root, true);
+  if ('kind' in item) return item;
+  if (item.isNullable) return NO_FIELD;
   if (item.type === 'choice') return { ...common, type: 'choices', options: item.options };
-  if (item.type !== 'file') return null;
+  if (item.type !== 'file') return NO_FIELD;
   const { contentMediaType = schema.contentMediaType ?? '' } = item.schema;
   return { ...common, type: 'file', multiple: true, schema: { ...schema, contentMediaType } };
 }
@@ -84,15 +98,19 @@ function isFile({ properties }: JsonObject): boolean {
   return properties !== undefined && isJsonObject(properties) && Object.hasOwn(properties, '$file');
 }
 
+/** More than there can be with null and an empty text, which aren't shown. */
+const MAX_VALUES = MAX_CHOICES + 2;
+
 /** The values that are allowed, in their order; null if it isn't one of a few. */
-function optionsOf(schema: JsonObject): readonly Option[] | null {
+function optionsOf(schema: JsonObject): readonly Option[] | Undescribed | null {
   const { enum: values, const: only, oneOf, anyOf } = schema;
   if (only !== undefined) return toOptions([[only, schema.title]]);
-  if (values !== undefined && isJsonArray(values))
-    return toOptions(values.map((value) => [value, undefined]));
-  const named = oneOf ?? anyOf;
-  if (named === undefined || !isJsonArray(named)) return null;
-  const each = named.map((option): Named | null =>
+  const all = values !== undefined && isJsonArray(values) ? values : (oneOf ?? anyOf);
+  if (all === undefined || !isJsonArray(all)) return null;
+  // Before they are looked at: many members can refer to one definition.
+  if (all.length > MAX_VALUES) return { kind: 'many_choices', count: all.length };
+  if (all === values) return toOptions(all.map((value) => [value, undefined]));
+  const each = all.map((option): Named | null =>
     isJsonObject(option) && option.const !== undefined ? [option.const, option.title] : null,
   );
   return each.includes(null) ? null : toOptions(each as readonly Named[]);
@@ -100,13 +118,18 @@ function optionsOf(schema: JsonObject): readonly Option[] | null {
 
 type Named = readonly [value: JsonValue, title: JsonValue | undefined];
 
-function toOptions(named: readonly Named[]): readonly Option[] | null {
-  const options = named.map(([value, title]): Option | null => {
+function toOptions(named: readonly Named[]): readonly Option[] | Undescribed | null {
+  const options: Option[] = [];
+  for (const [value, title] of named) {
     const text = textOf(value);
     if (text === null) return null;
-    return { value, label: typeof title === 'string' && title.trim() !== '' ? title : text };
-  });
-  return options.includes(null) ? null : (options as readonly Option[]);
+    const name = typeof title === 'string' ? title : '';
+    if (name.length > MAX_CHOICE) return { kind: 'long_choice' };
+    const label = name.trim() || text;
+    if (label.length > MAX_CHOICE) return { kind: 'long_choice' };
+    options.push({ value, label });
+  }
+  return options;
 }
 
 function textOf(value: JsonValue): string | null {
@@ -115,7 +138,7 @@ function textOf(value: JsonValue): string | null {
 }
 
 function hasRepeats(options: readonly Option[]): boolean {
-  return new Set(options.map(({ label }) => label)).size < options.length;
+  return new Set(options.map(({ label }) => withPlainBreaks(label))).size < options.length;
 }
 
 function typesOf({ type }: JsonObject): readonly JsonValue[] {
@@ -126,26 +149,37 @@ function typesOf({ type }: JsonObject): readonly JsonValue[] {
 /** References and alternatives that are followed for one member. */
 const MAX_STEPS = 10;
 
+/** What a form reads of a member: a definition may have any number of others, and be referred to by each value. */
+const READ = [
+  ...['type', 'enum', 'const', 'oneOf', 'anyOf', '$ref', 'items', 'properties', 'minItems'],
+  ...['title', 'description', 'default', 'format', 'contentMediaType', 'x-multiline'],
+];
+
+function readOf(schema: JsonObject): JsonObject {
+  const present = READ.filter((keyword) => Object.hasOwn(schema, keyword));
+  return Object.fromEntries(present.map((keyword) => [keyword, schema[keyword] ?? null]));
+}
+
 /** The schema behind references to definitions, and behind `anyOf` with null: generators write optional values like that. */
 function resolve(
   member: JsonValue,
   root: JsonObject,
 ): { readonly schema: JsonObject | null; readonly isNullable: boolean } {
-  let schema: JsonValue = member;
+  if (!isJsonObject(member)) return { schema: null, isNullable: false };
+  let schema = readOf(member);
   let isNullable = false;
   for (let step = 0; step < MAX_STEPS; step += 1) {
-    if (!isJsonObject(schema)) return { schema: null, isNullable };
-    const { $ref: reference, anyOf, oneOf, ...others } = schema as JsonObject;
+    const { $ref: reference, anyOf, oneOf, ...others } = schema;
     const parts: JsonValue | undefined = anyOf ?? oneOf;
     let inner: JsonValue | undefined;
     if (typeof reference === 'string') inner = definitionOf(reference, root);
-    else if (parts !== undefined && isJsonArray(parts) && parts.some(isNull)) {
+    else if (parts !== undefined && isJsonArray(parts) && parts.length <= MAX_VALUES && parts.some(isNull)) {
       const rest = parts.filter((part) => !isNull(part));
       isNullable = true;
       inner = rest.length === 1 ? (rest[0] ?? null) : { anyOf: rest };
     } else return { schema, isNullable };
     if (inner === undefined || !isJsonObject(inner)) return { schema: null, isNullable };
-    schema = { ...inner, ...others };
+    schema = { ...readOf(inner), ...others };
   }
   return { schema: null, isNullable };
 }
