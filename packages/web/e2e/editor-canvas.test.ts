@@ -74,9 +74,11 @@ describe('building by mouse only', () => {
     await page.getByRole('button', { name: 'Close panel' }).click();
     // Dragged from the palette.
     await page.getByRole('button', { name: 'Add node' }).click();
-    const canvas = await page.getByTestId('canvas').boundingBox();
-    await page.getByRole('option', { name: /^Set values/ }).dragTo(page.locator('.react-flow__pane'), {
-      targetPosition: { x: (canvas?.width ?? 0) - 240, y: (canvas?.height ?? 0) / 2 + 120 },
+    // Above the condition, whose handles it would otherwise cover: the canvas may have panned before the panel was closed.
+    const pane = page.locator('.react-flow__pane');
+    const [condition, canvas] = [await boxOf(canvasNode(page, 'if')), await boxOf(pane)];
+    await page.getByRole('option', { name: /^Set values/ }).dragTo(pane, {
+      targetPosition: { x: condition.x - canvas.x + 60, y: condition.y - canvas.y - 180 },
     });
     await canvasNode(page, 'set').waitFor();
     await page.keyboard.press('Escape');
