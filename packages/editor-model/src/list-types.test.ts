@@ -29,8 +29,8 @@ const TYPES = new Map(
     typeOf('trigger.form', 'trigger'),
   ].map((type) => [type.type, type]),
 );
-const ANY = { isJoined: false, hasTrigger: false, former: null, recent: [] };
-const listed = (search: string, wanted: Partial<typeof ANY & { former: string | null; recent: string[] }>) =>
+const ANY: Parameters<typeof listTypes>[2] = { isJoined: false, hasTrigger: false, former: null, recent: [] };
+const listed = (search: string, wanted: Partial<typeof ANY>) =>
   listTypes(TYPES, search, { ...ANY, ...wanted });
 const namesIn = ({ groups }: ReturnType<typeof listTypes>) =>
   groups.map(({ group, types }) => [group, ...types.map(({ type }) => type)]);
