@@ -60,7 +60,6 @@ function CanvasInside({ marks = NO_MARKS, onOpenNode, onWidenNode, focus = null 
   const { t } = useTranslation();
   const scheme = useComputedColorScheme('light');
   const store = useEditorStore();
-  const isReadOnly = useEditor((state) => state.isReadOnly);
   const isEmpty = useEditor((state) => state.nodes.length === 0);
   useConnectors(useEditor((state) => connectorsOf(state.nodes)));
   const frame = useRef<HTMLDivElement>(null);
@@ -89,16 +88,7 @@ function CanvasInside({ marks = NO_MARKS, onOpenNode, onWidenNode, focus = null 
   };
   const fit = useCallback(() => void flow.fitView({ ...FIT, duration: animationMs() }), [flow]);
   useBringIntoView(focus, frame, { width, height });
-  const edgeActions = useMemo(
-    () =>
-      isReadOnly
-        ? null
-        : {
-            insert: (onEdge: string) => setRequest({ place: { onEdge } }),
-            remove: (key: string) => store.getState().remove([key]),
-          },
-    [isReadOnly, store],
-  );
+  const edgeActions = useEdgeActions(setRequest);
   const hasRoomForMap = width > ROOM_FOR_MAP.width && height > ROOM_FOR_MAP.height;
   const isList = (view ?? (isNarrow ? 'list' : 'picture')) === 'list';
   const toolbar = (
@@ -184,4 +174,16 @@ function CanvasInside({ marks = NO_MARKS, onOpenNode, onWidenNode, focus = null 
       </output>
     </div>
   );
+}
+
+function useEdgeActions(openPalette: (request: PaletteRequest) => void) {
+  const store = useEditorStore();
+  const isReadOnly = useEditor((state) => state.isReadOnly);
+  return useMemo(() => {
+    if (isReadOnly) return null;
+    return {
+      insert: (onEdge: string) => openPalette({ place: { onEdge } }),
+      remove: (key: string) => store.getState().remove([key]),
+    };
+  }, [isReadOnly, store, openPalette]);
 }

@@ -56,7 +56,6 @@ export function Palette({
   const hasTrigger = useEditor(({ nodes }) =>
     nodes.some(({ type }) => nodeTypes.get(type)?.kind === 'trigger'),
   );
-  const whole = useWholeTypes({ ofConnectors: true });
   const [at, setAt] = useState(0);
   const [recent] = useState(recentTypes);
   const list = useRef<HTMLDivElement>(null);
@@ -136,18 +135,7 @@ export function Palette({
             </PaletteGroup>
           ))}
         </div>
-        {whole.error !== null ? (
-          <ErrorState error={whole.error} onRetry={whole.retry} />
-        ) : (
-          found.length === 0 &&
-          (isWhole(nodeTypes.get(FALLBACK_TYPE)) ? (
-            <Muted p="sm" ta="center" role="status">
-              {t('editor.noNodes', { search })}
-            </Muted>
-          ) : (
-            <LoadingRows />
-          ))
-        )}
+        <Missing search={search} isEmpty={found.length === 0} />
       </ScrollArea.Autosize>
       <Group p={6} px="xs" gap={6} className="flow-palette-foot" visibleFrom="sm">
         <Kbd size="xs">↑</Kbd>
@@ -156,6 +144,21 @@ export function Palette({
         {!isReplacing && <Hint>{t('editor.paletteHint')}</Hint>}
       </Group>
     </Paper>
+  );
+}
+
+/** Why types are missing from the list: there are none, or they are loading, or couldn't be loaded. */
+function Missing({ search, isEmpty }: { search: string; isEmpty: boolean }) {
+  const { t } = useTranslation();
+  const whole = useWholeTypes({ ofConnectors: true });
+  const isLoaded = useEditor(({ nodeTypes }) => isWhole(nodeTypes.get(FALLBACK_TYPE)));
+  if (whole.error !== null) return <ErrorState error={whole.error} onRetry={whole.retry} />;
+  if (!isEmpty) return null;
+  if (!isLoaded) return <LoadingRows />;
+  return (
+    <Muted p="sm" ta="center" role="status">
+      {t('editor.noNodes', { search })}
+    </Muted>
   );
 }
 
