@@ -1,13 +1,16 @@
 import type { Database } from '@millrace/database/database';
 import type { Logger } from 'pino';
+import { createPace } from './pace.ts';
 import { notifyExecutions } from './statements.ts';
 import { Subscribers } from './subscribers.ts';
 
 const CHANNEL = 'millrace_executions';
 /** PostgreSQL allows 8000 bytes. */
 const MAX_PAYLOAD_BYTES = 7_500;
-/** Delay before other processes learn of changes; all changes in that time share one NOTIFY. */
+/** Mean time between two NOTIFYs of a busy process: each takes a lock that all commits with one share, and wakes every process. */
 const NOTIFY_PAUSE_MS = 15;
+/** As many may follow each other at once after a rest, so that whoever waits for an execution in another process learns of it without delay. */
+const NOTIFY_BURST = 4;
 
 type Listener = (executionId: number) => void;
 
@@ -26,6 +29,7 @@ export function createNotifier(db: Database, log: Logger) {
   const gapListeners: (() => void)[] = [];
   let pending = new Set<number>();
   let notifying: Promise<void> | null = null;
+  const pace = createPace(NOTIFY_PAUSE_MS, NOTIFY_BURST);
 
   function notifyHere(executionId: number): void {
     for (const listener of changeListeners) listener(executionId);
@@ -33,7 +37,9 @@ export function createNotifier(db: Database, log: Logger) {
   }
 
   async function notifyOthers(): Promise<void> {
-    await new Promise((resolve) => setTimeout(resolve, NOTIFY_PAUSE_MS));
+    const delayMs = pace.next();
+    // What changes in the same turn shares the statement.
+    await new Promise((resolve) => (delayMs > 0 ? setTimeout(resolve, delayMs) : setImmediate(resolve)));
     const ids = pending;
     pending = new Set();
     try {
