@@ -56,8 +56,11 @@ export async function withBoth<Result>(
   command: 'api' | 'start',
   work: (servers: readonly [ServerProcess, ServerProcess]) => Promise<Result>,
 ): Promise<Result> {
+  // What an API without a worker accepts is only stored: it is deleted between the measurements.
+  const environment: Readonly<Record<string, string>> =
+    command === 'api' ? { MILLRACE_RUN_AHEAD_NODES: '0' } : {};
   const start = async ({ url }: Grown) =>
-    startMillrace({ command, databaseUrl: url, folder: await bench.createFolder('growth') });
+    startMillrace({ command, databaseUrl: url, folder: await bench.createFolder('growth'), environment });
   const first = await start(databases[0]);
   const second = await start(databases[1]);
   try {

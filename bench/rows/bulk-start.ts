@@ -37,6 +37,8 @@ async function measure(bench: Bench): Promise<Readings> {
     databaseUrl: bench.databaseUrl,
     folder: await bench.createFolder('bulk-start'),
     artefact: await bench.artefact(),
+    // Both kinds of starts are only stored.
+    environment: { MILLRACE_RUN_AHEAD_NODES: '0' },
   };
   const api = await startMillrace({ command: 'api', ...options });
   try {

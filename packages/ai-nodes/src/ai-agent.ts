@@ -8,7 +8,7 @@ import { APPROVAL_SECTION, approvalProperties } from './agent/approval-config.ts
 import { describeApprovals } from './agent/approvals.ts';
 import { type AgentTool, findToolFaults, nameTaken, readTools, toolsProperty } from './agent/tools.ts';
 import { findServerFaults, type McpServer, readServers, serversProperty } from './mcp/config.ts';
-import { type McpTools, openMcpTools } from './mcp/tools.ts';
+import { openMcpTools } from './mcp/tools.ts';
 import { MODEL_REQUIRED, MODEL_RETRY, modelProperties } from './model/config.ts';
 import { exampleAnswer, exampleCredential } from './model/examples.ts';
 import { openModelFiles, readModelFiles } from './model/files.ts';
@@ -195,7 +195,7 @@ async function withServers(
 ): Promise<NodeResult> {
   if (servers.length === 0) return run([]);
   const signal = AbortSignal.any([context.signal, AbortSignal.timeout(totalMs)]);
-  let opened: McpTools;
+  let opened: Awaited<ReturnType<typeof openMcpTools>>;
   try {
     opened = await openMcpTools(servers, context, signal, Math.min(totalMs, SERVER_TIMEOUT_MS));
   } catch (error) {

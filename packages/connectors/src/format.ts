@@ -19,6 +19,7 @@ const address = () => Type.String({ pattern: '^https?://[^/?#]+(/[^?#]*[^/?#])?$
 const name = () => Type.String({ pattern: '^[a-z][a-z0-9_]{0,59}$' });
 const templates = () => Type.Record(Type.String(), text());
 const json = () => Type.Unsafe<JsonValue>({});
+const headerName = () => Type.String({ pattern: "^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$" });
 const words = () => Type.Array(Type.String({ pattern: '^[^A-Z]+$' }), { maxItems: 20 });
 
 /** How a service's refusal is understood. */
@@ -297,7 +298,7 @@ export type ListSource = Pick<ConnectorList, 'operation' | 'settings' | 'items'>
 
 /** What the service wants in a credential, by its type: a new one begins with it. */
 const newCredential = closed({
-  header: Type.Optional(closed({ name: Type.String({ pattern: "^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$" }) })),
+  header: Type.Optional(closed({ name: headerName() })),
   query: Type.Optional(closed({ name: text() })),
   oauth2: Type.Optional(
     closed({
@@ -308,6 +309,8 @@ const newCredential = closed({
       token_url: Type.Optional(Type.String({ pattern: '^https?://' })),
       client_authentication: Type.Optional(Type.Enum(['body', 'basic'], { type: 'string' })),
       authorization_parameters: Type.Optional(text()),
+      /** The header that carries the token by itself, instead of `Authorization: Bearer`. */
+      token_header: Type.Optional(headerName()),
     }),
   ),
   google_service_account: Type.Optional(closed({ scope: text() })),

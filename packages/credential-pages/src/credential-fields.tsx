@@ -9,27 +9,9 @@ import type { TFunction } from 'i18next';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { choiceText, fieldText } from './credential-text.ts';
+import { isSecret, propertiesOf } from './credential-values.ts';
 import { FieldGuides } from './field-guides.tsx';
 import { guidesByField } from './guides-by-field.ts';
-
-export function propertiesOf({ schema }: CredentialTypeItem): { readonly [name: string]: Schema } {
-  return (schema.properties ?? {}) as { readonly [name: string]: Schema };
-}
-
-export function isSecret(schema: Schema): boolean {
-  return schema['x-secret'] === true;
-}
-
-/** Initial values of a new credential: the defaults, and empty optional secrets. */
-export function initialFields(definition: CredentialTypeItem): JsonObject {
-  const preset = Object.entries(propertiesOf(definition)).flatMap(([name, schema]): [string, JsonValue][] => {
-    if (isSecret(schema)) return schema.minLength === 0 ? [[name, '']] : [];
-    if (schema.default !== undefined && schema.default !== null) return [[name, schema.default]];
-    const [first] = (schema.enum ?? []) as readonly JsonValue[];
-    return first === undefined ? [] : [[name, first]];
-  });
-  return Object.fromEntries(preset);
-}
 
 /** The form omits a value instead of setting it to null. */
 function withoutNull(schema: Schema): Schema {

@@ -84,6 +84,15 @@ describe('fields', () => {
     );
   });
 
+  test('that a stored credential lacks have their default', () => {
+    const { settings, secrets } = splitFields('oauth2', checkFields('oauth2', LEAST.oauth2).fields);
+    const { token_header: _added, ...former } = settings;
+    expect(joinFields('oauth2', JSON.stringify(former), secretsText(secrets))).toMatchObject({
+      token_header: null,
+      client_id: 'c',
+    });
+  });
+
   test.each<[CredentialType, JsonObject, string]>([
     ['bearer', {}, '/fields/token'],
     ['bearer', { token: '' }, '/fields/token'],
@@ -94,6 +103,9 @@ describe('fields', () => {
     ['header', { name: 'User-Agent', value: 'canary' }, '/fields/name'],
     ['header', { name: 'x y', value: 'canary' }, '/fields/name'],
     ['header', { name: 'X-Key', value: 'canary\r\nHost: x' }, '/fields/value'],
+    ['oauth2', { ...LEAST.oauth2, token_header: 'x y' }, '/fields/token_header'],
+    ['oauth2', { ...LEAST.oauth2, token_header: 'Host' }, '/fields/token_header'],
+    ['oauth2', { ...LEAST.oauth2, token_header: `X-${'y'.repeat(99)}` }, '/fields/token_header'],
     ['secret', { value: 7 }, '/fields/value'],
     ['smtp', { host: 'https://canary' }, '/fields/host'],
     ['smtp', { host: 'a', port: 0 }, '/fields/port'],

@@ -94,9 +94,11 @@ export function secretsText(secrets: JsonObject): string {
   return stringifyJson(secrets);
 }
 
-/** Joins the two parts of a stored credential. */
+/** Joins the two parts of a stored credential. Fields that were added to its type since have their default. */
 export function joinFields(type: CredentialType, settings: string, secrets: string): Credential {
+  const usual = fieldsOf(type).map(([name, { default: value = null }]) => [name, value] as const);
   return {
+    ...Object.fromEntries(usual),
     ...(parseJson(settings) as JsonObject),
     ...(parseJson(secrets) as JsonObject),
     type,

@@ -66,9 +66,13 @@ const CHECKS: { readonly [Type in CredentialType]: ((checked: Checked) => void) 
   sql: null,
 };
 
+function checkHeaderName({ text, check }: Pick<Checked, 'text' | 'check'>, field: string): void {
+  check(HEADER_NAME.test(text(field)), field, message('service.credential_header_malformed'));
+  check(!UNFIT_HEADERS.test(text(field)), field, message('service.credential_header_reserved'));
+}
+
 function checkHeader({ text, check }: Checked): void {
-  check(HEADER_NAME.test(text('name')), 'name', message('service.credential_header_malformed'));
-  check(!UNFIT_HEADERS.test(text('name')), 'name', message('service.credential_header_reserved'));
+  checkHeaderName({ text, check }, 'name');
   check(HEADER_VALUE.test(text('value')), 'value', message('service.credential_header_value'));
 }
 
@@ -142,7 +146,8 @@ const OWN_PARAMETERS = [
   'refresh_token',
 ];
 
-function checkOauth({ fields, check }: Checked): void {
+function checkOauth({ fields, text, given, check }: Checked): void {
+  if (given('token_header')) checkHeaderName({ text, check }, 'token_header');
   const textOf = (field: string) => (typeof fields[field] === 'string' ? fields[field] : null);
   const authorization = textOf('authorization_url');
   if (fields.grant === 'authorization_code') {

@@ -86,6 +86,11 @@ export const httpCredentialSchemas = {
       'Token parameters',
       'Further ones, such as audience=https://api.example.com.',
     ),
+    token_header: optionalText(
+      'Token header',
+      'Of requests, such as X-Shopify-Access-Token. Empty: Authorization: Bearer.',
+      100,
+    ),
   }),
   google_service_account: fields('Google service account', 'Signs in with the key of a service account.', {
     client_email: text('E-mail address', 'Of the service account: client_email in its key file.'),

@@ -108,3 +108,24 @@ export function overlaps(a: Point, aSize: Size, b: Point, bSize: Size): boolean 
     a.x < b.x + bSize.width && b.x < a.x + aSize.width && a.y < b.y + bSize.height && b.y < a.y + aSize.height
   );
 }
+
+/** A loop, and a point of the canvas as seen from its frame. */
+export interface InLoop {
+  readonly id: string;
+  readonly at: Point;
+}
+
+/** The smallest of the frames that a point is in; null for none. */
+export function innermostAt(
+  frames: readonly { readonly id: string; readonly position: Point; readonly size: Size }[],
+  { x, y }: Point,
+): InLoop | null {
+  const [inner] = frames
+    .filter(
+      ({ position, size }) =>
+        x >= position.x && y >= position.y && x <= position.x + size.width && y <= position.y + size.height,
+    )
+    .toSorted((a, b) => a.size.width * a.size.height - b.size.width * b.size.height);
+  if (inner === undefined) return null;
+  return { id: inner.id, at: { x: x - inner.position.x, y: y - inner.position.y } };
+}

@@ -16,7 +16,7 @@ import {
   type Surroundings,
 } from './change-nodes.ts';
 import { cutOut, pasteClip } from './clip.ts';
-import type { EditorState, KnownType, StickyNote } from './editor-state.ts';
+import type { EditorState, KnownType, Point, StickyNote } from './editor-state.ts';
 import { edgeKeyOf, type FlowValue, handlesOf, noteKeyOf, putTogether, takeApart } from './flow-value.ts';
 import { GAP, measureAll, positionOf } from './geometry.ts';
 import { advance, type History, startHistory, stepBack, stepForward } from './history.ts';
@@ -35,6 +35,22 @@ export const NEW_NOTE: Pick<StickyNote, 'text' | 'size' | 'colour'> = {
   text: '',
   size: { width: 200, height: 120 },
   colour: 'yellow',
+};
+
+/** What an editor starts with besides its flow. */
+const NOTHING_SHOWN = {
+  selectedIds: [],
+  problems: [],
+  handles: {},
+  runs: {},
+  sample: null,
+  pins: {},
+  offeredCredential: null,
+  replacedTrigger: null,
+  changeCount: 0,
+  placed: {},
+  canUndo: false,
+  canRedo: false,
 };
 
 /** The store of an editor, or of a read-only flow. */
@@ -84,36 +100,18 @@ export function createEditorStore({
       return { nodeTypes: types, handles, placed };
     }
 
-    const initial = steps.present;
     return {
-      nodes: initial.nodes,
-      edges: initial.edges,
-      settings: initial.settings,
+      ...NOTHING_SHOWN,
+      nodes: steps.present.nodes,
+      edges: steps.present.edges,
+      settings: steps.present.settings,
       nodeTypes,
-      selectedIds: [],
-      problems: [],
-      handles: {},
-      runs: {},
-      sample: null,
-      pins: {},
-      offeredCredential: null,
-      replacedTrigger: null,
       isReadOnly,
-      changeCount: 0,
-      placed: {},
-      canUndo: false,
-      canRedo: false,
 
       changeNode: (id, field, make) =>
         change((value) => changeOne(value, id, make), { key: JSON.stringify([id, field]) }),
       changeSettings: (make) =>
-        change(
-          (value) => {
-            const settings = make(value.settings);
-            return settings === value.settings ? value : { ...value, settings };
-          },
-          { key: 'settings' },
-        ),
+        change((value) => withSettings(value, make(value.settings)), { key: 'settings' }),
       addNode: (type, place, preset) => {
         if (get().isReadOnly) return '';
         const target = place ?? { at: besideAll(steps.present, about()) };
@@ -149,28 +147,16 @@ export function createEditorStore({
         return ids;
       },
       duplicate: (ids) => {
-        const { nodes } = steps.present;
-        const first = nodes.find(({ id }) => ids.includes(id));
-        const isTogether = nodes.every(
-          ({ id, parentId }) => !ids.includes(id) || parentId === first?.parentId,
-        );
         const clip = cutOut(steps.present, ids, get().placed);
         if (clip.nodes.length === 0 && clip.notes === undefined) return;
-        if (first?.parentId == null || !isTogether) {
-          get().paste(clip);
-          return;
-        }
-        // Copies from a single loop stay in it.
-        const { x, y } = positionOf(first, get().placed);
-        get().paste(clip, { x: x + 32, y: y + 32 }, first.parentId);
+        const inside = placeInLoop(steps.present.nodes, ids, get().placed);
+        get().paste(clip, inside?.at, inside?.parentId);
       },
       addNote: (at) => {
-        const notes = steps.present.settings.notes ?? [];
-        const id = freeId('note', new Set(notes.map((note) => note.id)));
-        const note = { id, ...NEW_NOTE, position: rounded(at) };
-        change((value) => ({ ...value, settings: { ...value.settings, notes: [...notes, note] } }), {
-          select: [noteKeyOf(note)],
-        });
+        const { settings } = steps.present;
+        const note = newNote(settings, at);
+        const notes = [...(settings.notes ?? []), note];
+        change((value) => withSettings(value, { ...settings, notes }), { select: [noteKeyOf(note)] });
       },
       undo: () => {
         if (!get().isReadOnly) show(stepBack(steps));
@@ -180,17 +166,24 @@ export function createEditorStore({
       },
       replaceFlow: (other) => change(() => takeApart(other)),
       toFlow: () => putTogether(steps.present),
-      showProblems: (problems, handles) => set({ problems, handles }),
-      showRuns: (runs) => set({ runs }),
-      showSample: (sample) => set({ sample }),
-      askForTrigger: (id) => set({ replacedTrigger: id }),
-      offerCredential: (offer) => set({ offeredCredential: offer }),
-      showPins: (pins) => set({ pins }),
-      place: (placed) => set({ placed }),
-      allowChanges: (isAllowed) => set({ isReadOnly: !isAllowed }),
-      showNodeTypes: (types) => set({ nodeTypes: types }),
+      ...settersOf(set),
     };
   });
+}
+
+/** Of what is shown beside the flow. */
+function settersOf(set: EditorStore['setState']) {
+  return {
+    showProblems: (problems, handles) => set({ problems, handles }),
+    showRuns: (runs) => set({ runs }),
+    showSample: (sample) => set({ sample }),
+    askForTrigger: (id) => set({ replacedTrigger: id }),
+    offerCredential: (offer) => set({ offeredCredential: offer }),
+    showPins: (pins) => set({ pins }),
+    place: (placed) => set({ placed }),
+    allowChanges: (isAllowed) => set({ isReadOnly: !isAllowed }),
+    showNodeTypes: (types) => set({ nodeTypes: types }),
+  } satisfies Partial<EditorState>;
 }
 
 const MOVE = 'move ';
@@ -223,6 +216,24 @@ function keepExisting(
   ]);
   const kept = ids.filter((id) => known.has(id));
   return kept.length === ids.length ? ids : kept;
+}
+
+function newNote({ notes }: EditorState['settings'], at: Point): StickyNote {
+  const id = freeId('note', new Set(notes?.map((note) => note.id)));
+  return { id, ...NEW_NOTE, position: rounded(at) };
+}
+
+function withSettings(value: FlowValue, settings: EditorState['settings']): FlowValue {
+  return settings === value.settings ? value : { ...value, settings };
+}
+
+/** Where copies of nodes go that are all from one loop: they stay in it. */
+function placeInLoop(nodes: readonly FlowNode[], ids: readonly string[], placed: EditorState['placed']) {
+  const copied = nodes.filter(({ id }) => ids.includes(id));
+  const [first] = copied;
+  if (first?.parentId == null || copied.some(({ parentId }) => parentId !== first.parentId)) return null;
+  const { x, y } = positionOf(first, placed);
+  return { at: { x: x + 32, y: y + 32 }, parentId: first.parentId };
 }
 
 /** To the right of everything at top level. */

@@ -19,31 +19,32 @@ interface GuardedFetchInit {
   readonly wait?: HostWait | undefined;
 }
 
-export interface GuardedFetch {
-  /**
-   * Sends a request under the rules of the guarded client and resolves as soon as the headers have arrived; the body is streamed. The only
-   * timeout is the caller's `signal`. Redirects are refused: these requests carry a key.
-   * @param maxBytes limit of the body in bytes; beyond it, reading fails with `response_too_large`
-   * @param turns of the organisation that calls; absent: it is always its turn
-   * @throws HttpClientError also from the body's stream
-   */
-  fetch(url: string, init: GuardedFetchInit, maxBytes: number, turns?: OrganisationTurns): Promise<Response>;
-  /** Aborts what is in progress and closes all connections. */
-  close(): Promise<void>;
-}
-
 const NO_BODY_STATUSES = [204, 205, 304];
 const NEVER = new AbortController().signal;
+
+export type GuardedFetch = ReturnType<typeof createGuardedFetch>;
 
 /**
  * The guarded client for streamed responses, such as server-sent events.
  * @throws Error when an entry of `allowHosts` can't be parsed
  */
-export function createGuardedFetch(options: GuardedHttpClientOptions): GuardedFetch {
+export function createGuardedFetch(options: GuardedHttpClientOptions) {
   const policy = createTargetPolicy(options.allowHosts);
   const agents = new AgentWhenUsed(policy, options);
   return {
-    async fetch(text, { method = 'GET', headers: given, body, signal = null, wait }, maxBytes, turns) {
+    /**
+     * Sends a request under the rules of the guarded client and resolves as soon as the headers have arrived; the body is streamed. The only
+     * timeout is the caller's `signal`. Redirects are refused: these requests carry a key.
+     * @param maxBytes limit of the body in bytes; beyond it, reading fails with `response_too_large`
+     * @param turns of the organisation that calls; absent: it is always its turn
+     * @throws HttpClientError also from the body's stream
+     */
+    async fetch(
+      text: string,
+      { method = 'GET', headers: given, body, signal = null, wait }: GuardedFetchInit,
+      maxBytes: number,
+      turns?: OrganisationTurns,
+    ): Promise<Response> {
       const url = policy.checkUrl(text);
       const headers = new Map(new Headers(given as Headers | undefined));
       const pass = await turns?.enter({ url, headers }, signal ?? NEVER, wait);

@@ -5,20 +5,18 @@ import { type AllowRules, parseAllowHosts, type Target, targetOf } from './allow
 import type { TargetPolicy } from './target-policy.ts';
 
 /** The hosts that may be called, out of those that the service allows. */
-export interface NarrowRules {
-  /** @throws HttpClientError `target_not_allowed` */
-  check(target: Target): void;
-}
+export type NarrowRules = ReturnType<typeof createNarrowRules>;
 
 /**
  * Rules that allow nothing but the entries, which have the format of MILLRACE_ALLOW_HOSTS. The host is matched as written in the URL, so an
  * entry for a network allows literal addresses but no names.
  */
-export function createNarrowRules(entries: readonly string[]): NarrowRules {
+export function createNarrowRules(entries: readonly string[]) {
   // Entries that can't be parsed allow nothing; they were refused when entered.
   const { rules } = parseAllowHosts(entries);
   return {
-    check(target) {
+    /** @throws HttpClientError `target_not_allowed` */
+    check(target: Target): void {
       if (!isNamed(rules, target)) throw refusal(target);
     },
   };

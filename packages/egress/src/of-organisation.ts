@@ -9,33 +9,24 @@ import type { HostLimits, HostPass } from './host-limits.ts';
 import { createNarrowRules, type NarrowRules } from './narrowed.ts';
 import { createTurns } from './organisation-turns.ts';
 
-/** Creates the network access of an organisation's nodes: the service's, narrowed to the hosts the organisation allows. */
-export interface OrganisationOutbound {
-  http(organisationId: number, client: GuardedHttpClient): HttpClient;
-  fetch(organisationId: number, guarded: GuardedFetch): Pick<GuardedFetch, 'fetch'>;
-  sockets(organisationId: number, guarded: GuardedSockets): GuardedSockets;
-}
-
 /** The hosts that an organisation allows; null when it doesn't have a list. */
 export type ReadAllowedHosts = (organisationId: number) => Promise<readonly string[] | null>;
 
 /**
+ * Creates the network access of an organisation's nodes: the service's, narrowed to the hosts the organisation allows.
  * @param readHosts called for every request, so that changes to the list take effect at once
  * @param limits of calls by host
  */
-export function createOrganisationOutbound(
-  readHosts: ReadAllowedHosts,
-  limits: HostLimits,
-): OrganisationOutbound {
+export function createOrganisationOutbound(readHosts: ReadAllowedHosts, limits: HostLimits) {
   return {
-    http: (organisationId, client) => ({
+    http: (organisationId: number, client: GuardedHttpClient): HttpClient => ({
       async send(request, signal, room, wait) {
         const rules = await readRules(readHosts, organisationId);
         const allowed = client.ofOrganisation(rules, createTurns(limits, organisationId));
         return allowed.send(request, signal, room, wait);
       },
     }),
-    fetch: (organisationId, guarded) => ({
+    fetch: (organisationId: number, guarded: GuardedFetch): Pick<GuardedFetch, 'fetch'> => ({
       async fetch(url, init, maxBytes) {
         const rules = await readRules(readHosts, organisationId);
         const parsed = URL.parse(url);
@@ -44,7 +35,7 @@ export function createOrganisationOutbound(
         return guarded.fetch(url, init, maxBytes, createTurns(limits, organisationId));
       },
     }),
-    sockets: (organisationId, guarded) => ({
+    sockets: (organisationId: number, guarded: GuardedSockets): GuardedSockets => ({
       async connect(target, signal, wait) {
         const rules = await readRules(readHosts, organisationId);
         const name =

@@ -82,6 +82,8 @@ export type Credential =
       /** Further parameters, as a query string. */
       readonly authorization_parameters: string | null;
       readonly token_parameters: string | null;
+      /** The header that carries the token by itself; null: `Authorization: Bearer`. */
+      readonly token_header: string | null;
     }
   /** Authenticates with a signed JWT (RFC 7523). */
   | {

@@ -41,53 +41,44 @@ export interface NewFile {
   readonly maxBytes?: number;
 }
 
-/** Writes and reads files of organisations. */
-export interface Files {
-  /**
-   * Writes while it reads. A failure leaves nothing.
-   * @throws FileError; what the source throws
-   * @throws DatabaseUnavailableError; the file is then deleted later
-   */
-  save(file: NewFile, source: AsyncIterable<Uint8Array>): Promise<FileValue>;
-  /** A file of the organisation; undefined if it has none with this id, whatever the id is. */
-  find(organisationId: number, id: string): Promise<FileRow | undefined>;
-  /** The same, if an execution refers to it. */
-  findOf(organisationId: number, executionId: number, id: string): Promise<FileRow | undefined>;
-  /** Of these ids, the files that an execution refers to. */
-  listOf(organisationId: number, executionId: number, ids: readonly string[]): Promise<FileRow[]>;
-  /** @throws FileError `file_missing`, `file_store_unavailable` */
-  open(file: FileRow, range?: ByteRange): Promise<Readable>;
-  /** Deletes uploads, apart from those that an execution uses. The sweep does what fails here. */
-  discard(organisationId: number, ids: readonly string[]): Promise<void>;
-  /** Of these ids, those of no file that the organisation has. */
-  listUnknown(organisationId: number, ids: readonly string[]): Promise<string[]>;
-}
-
 export interface FilesDeps {
   readonly db: Database;
   readonly store: FileStore;
   readonly settings: Pick<FileSettings, 'maxBytes' | 'organisationBytes' | 'freeDiskBytes' | 'unusedMs'>;
 }
 
-export function createFiles(deps: FilesDeps): Files {
+export type Files = ReturnType<typeof createFiles>;
+
+/** Writes and reads files of organisations. */
+export function createFiles(deps: FilesDeps) {
   const { db, store } = deps;
   return {
-    save: (file, source) => save(deps, file, source),
-    async find(organisationId, id) {
+    /**
+     * Writes while it reads. A failure leaves nothing.
+     * @throws FileError; what the source throws
+     * @throws DatabaseUnavailableError; the file is then deleted later
+     */
+    save: (file: NewFile, source: AsyncIterable<Uint8Array>) => save(deps, file, source),
+    /** A file of the organisation; undefined if it has none with this id, whatever the id is. */
+    async find(organisationId: number, id: string): Promise<FileRow | undefined> {
       if (!isFileId(id)) return undefined;
       return db.forOrganisation(organisationId, (tx) => findFile(tx, organisationId, id));
     },
-    async findOf(organisationId, executionId, id) {
+    /** The same, if an execution refers to it. */
+    async findOf(organisationId: number, executionId: number, id: string): Promise<FileRow | undefined> {
       if (!isFileId(id)) return undefined;
       const [file] = await db.forOrganisation(organisationId, (tx) =>
         listFilesOf(tx, organisationId, executionId, [id]),
       );
       return file;
     },
-    listOf: (organisationId, executionId, ids) =>
+    /** Of these ids, the files that an execution refers to. */
+    listOf: (organisationId: number, executionId: number, ids: readonly string[]): Promise<FileRow[]> =>
       db.forOrganisation(organisationId, (tx) => listFilesOf(tx, organisationId, executionId, ids)),
-    open: (file, range) => store.read(file.id, file.size, range),
-    async discard(organisationId, ids) {
+    /** @throws FileError `file_missing`, `file_store_unavailable` */
+    open: (file: FileRow, range?: ByteRange): Promise<Readable> => store.read(file.id, file.size, range),
+    /** Deletes uploads, apart from those that an execution uses. The sweep does what fails here. */
+    async discard(organisationId: number, ids: readonly string[]): Promise<void> {
       if (ids.length === 0) return;
       const doomed = await db.forOrganisation(organisationId, async (tx) =>
         doomFiles(tx, await lockUploads(tx, organisationId, ids)),
@@ -97,7 +88,8 @@ export function createFiles(deps: FilesDeps): Files {
         await removeFile(db, id);
       }
     },
-    async listUnknown(organisationId, ids) {
+    /** Of these ids, those of no file that the organisation has. */
+    async listUnknown(organisationId: number, ids: readonly string[]): Promise<string[]> {
       const known = await db.forOrganisation(organisationId, (tx) => listKnownFiles(tx, organisationId, ids));
       const rest = new Set(ids);
       for (const id of known) rest.delete(id);

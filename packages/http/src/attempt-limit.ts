@@ -4,18 +4,8 @@ import { makeRoom } from './rate-limit.ts';
 
 export const MINUTE_MS = 60_000;
 
-/** Counts attempts that may be guesses. */
-export interface AttemptLimit {
-  /**
-   * Counts one attempt under a name before its outcome is known, so that concurrent attempts can't bypass the limit.
-   * @returns undoes the count, for a successful attempt
-   * @throws ApiError `too_many_failed_authentications` with Retry-After
-   */
-  begin(name: string): () => void;
-}
-
 /**
- * A sliding-window limit on failed attempts. It never locks: refused attempts aren't counted, so the next attempt is possible as soon as
+ * A sliding-window limit on failed attempts, which may be guesses. It never locks: refused attempts aren't counted, so the next attempt is possible as soon as
  * the oldest failure has left the window. Counts are per process.
  * @param most 0 disables the limit
  * @param now monotonic milliseconds
@@ -24,10 +14,15 @@ export function createAttemptLimit(
   most: number,
   windowMs = MINUTE_MS,
   now: () => number = () => performance.now(),
-): AttemptLimit {
+) {
   const failures = new Map<string, number[]>();
   return {
-    begin(name) {
+    /**
+     * Counts one attempt under a name before its outcome is known, so that concurrent attempts can't bypass the limit.
+     * @returns undoes the count, for a successful attempt
+     * @throws ApiError `too_many_failed_authentications` with Retry-After
+     */
+    begin(name: string): () => void {
       if (most === 0) return () => {};
       const at = now();
       const counts = (time: number) => time > at - windowMs;

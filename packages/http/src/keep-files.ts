@@ -4,18 +4,6 @@ import type { FastifyBaseLogger } from 'fastify';
 import { toApiFileError } from './file-errors.ts';
 import type { ArrivingFile } from './parts.ts';
 
-/** The files of a request, stored before it is known whether it will be accepted. */
-export interface KeptFiles {
-  readonly values: readonly FileValue[];
-  /**
-   * @param maxBytes if that is less than the settings allow
-   * @throws ApiError
-   */
-  keep(file: ArrivingFile, maxBytes?: number): Promise<FileValue>;
-  /** Deletes them, unless an execution uses them; what fails is left to the sweep. */
-  giveUp(): Promise<void>;
-}
-
 /**
  * Does what stores files of a request, and deletes them if that fails.
  * @throws what `use` throws
@@ -35,16 +23,24 @@ export async function withKeptFiles<Result>(
   }
 }
 
-function createKeptFiles(files: Files, organisationId: number, log: FastifyBaseLogger): KeptFiles {
+/** The files of a request, stored before it is known whether it will be accepted. */
+export type KeptFiles = ReturnType<typeof createKeptFiles>;
+
+function createKeptFiles(files: Files, organisationId: number, log: FastifyBaseLogger) {
   const values: FileValue[] = [];
   return {
-    values,
-    async keep({ source, ...file }, maxBytes = Number.POSITIVE_INFINITY) {
+    values: values as readonly FileValue[],
+    /**
+     * @param maxBytes if that is less than the settings allow
+     * @throws ApiError
+     */
+    async keep({ source, ...file }: ArrivingFile, maxBytes = Number.POSITIVE_INFINITY) {
       const saving = files.save({ ...file, organisationId, executionId: null, maxBytes }, source);
       const value = await saving.catch((error: unknown) => Promise.reject(toApiFileError(error)));
       values.push(value);
       return value;
     },
+    /** Deletes them, unless an execution uses them; what fails is left to the sweep. */
     async giveUp() {
       const ids = values.map(({ $file }) => $file);
       await files.discard(organisationId, ids).catch((error: unknown) => {

@@ -20,19 +20,6 @@ interface Position {
   readonly key: string;
 }
 
-/** Encodes and decodes the opaque, signed cursors of lists. */
-export interface Cursors {
-  /** The cursor of the page that starts after the row with this id and key. */
-  encode(id: number, binding: CursorBinding, key?: string): Promise<string>;
-  /**
-   * The id the page starts after.
-   * @throws ApiError 422 on `cursor` if it was changed, isn't a cursor or belongs elsewhere
-   */
-  decode(cursor: string, binding: CursorBinding): Promise<number>;
-  /** Like `decode`, with the key. */
-  decodePosition(cursor: string, binding: CursorBinding): Promise<Position>;
-}
-
 /** The envelope of a list response. */
 export interface Page<Item> {
   readonly data: readonly Item[];
@@ -46,10 +33,14 @@ export interface Page<Item> {
 const ID_BYTES = 8;
 const SIGNATURE_BYTES = 16;
 
-/** Cursors signed with the secret in the database, shared by all processes. */
-export function createCursors(db: Queryable): Cursors {
+/** The opaque cursors of lists, signed with the secret in the database, shared by all processes. */
+export function createCursors(db: Queryable) {
   const loadSecret = createSigningSecret(db, 'cursor');
 
+  /**
+   * The row the page starts after.
+   * @throws ApiError 422 on `cursor` if it was changed, isn't a cursor or belongs elsewhere
+   */
   async function decodePosition(cursor: string, binding: CursorBinding): Promise<Position> {
     const bytes = Buffer.from(cursor, 'base64url');
     // Several spellings decode to the same bytes; only the issued one is accepted.
@@ -63,13 +54,15 @@ export function createCursors(db: Queryable): Cursors {
 
   return {
     decodePosition,
-    async encode(id, binding, key = '') {
+    /** The cursor of the page that starts after the row with this id and key. */
+    async encode(id: number, binding: CursorBinding, key = ''): Promise<string> {
       const idBytes = Buffer.alloc(ID_BYTES);
       idBytes.writeBigUInt64BE(BigInt(id));
       const bytes = Buffer.concat([idBytes, Buffer.from(key)]);
       return Buffer.concat([bytes, sign(await loadSecret(), bytes, binding)]).toString('base64url');
     },
-    decode: async (cursor, binding) => (await decodePosition(cursor, binding)).id,
+    /** Like `decodePosition`, the id alone. */
+    decode: async (cursor: string, binding: CursorBinding) => (await decodePosition(cursor, binding)).id,
   };
 }
 
@@ -81,7 +74,7 @@ export async function toPage<Row extends { readonly id: number; readonly sort_ke
   rows: readonly Row[],
   limit: number,
   present: (row: Row) => Item,
-  cursors: Cursors,
+  cursors: ReturnType<typeof createCursors>,
   binding: CursorBinding,
 ): Promise<Page<Item>> {
   const shown = rows.slice(0, limit);

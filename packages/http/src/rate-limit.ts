@@ -31,25 +31,15 @@ export interface TakeOptions {
   readonly count?: number;
 }
 
-/** Counts requests of many callers against a limit per minute. */
-export interface RateLimiter {
-  readonly limit: number;
-  /**
-   * Counts requests of `caller` unless they are over the limit; null if the limit is off. More than the limit are
-   * allowed when none was counted before, and use it up: otherwise they never would be.
-   */
-  take(caller: string, options?: TakeOptions): RateDecision | null;
-  /** Stops counting a made-up caller, to leave the room for others. */
-  forget(caller: string): void;
-}
+export type RateLimiter = ReturnType<typeof createRateLimiter>;
 
 /**
- * A sliding window over the last minute: requests of the current minute plus the share of the previous minute that is still within the last
+ * Counts requests of many callers against a limit per minute, in a sliding window over the last minute: requests of the current minute plus the share of the previous minute that is still within the last
  * 60 seconds. Limits are per process.
  * @param common requests per minute; 0 disables the limit
  * @param now monotonic milliseconds
  */
-export function createRateLimiter(common: number, now: () => number = () => performance.now()): RateLimiter {
+export function createRateLimiter(common: number, now: () => number = () => performance.now()) {
   const counters = new Map<string, Counter>();
 
   /** Null: no room for another counter. */
@@ -70,8 +60,13 @@ export function createRateLimiter(common: number, now: () => number = () => perf
 
   return {
     limit: common,
-    forget: (caller) => void counters.delete(caller),
-    take(caller, { limit = common, count: asked = 1 } = {}) {
+    /** Stops counting a made-up caller, to leave the room for others. */
+    forget: (caller: string): void => void counters.delete(caller),
+    /**
+     * Counts requests of `caller` unless they are over the limit; null if the limit is off. More than the limit are
+     * allowed when none was counted before, and use it up: otherwise they never would be.
+     */
+    take(caller: string, { limit = common, count: asked = 1 }: TakeOptions = {}): RateDecision | null {
       if (limit === 0 || asked === 0) return null;
       const count = Math.min(asked, limit);
       const at = now();

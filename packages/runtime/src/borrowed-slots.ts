@@ -2,22 +2,17 @@
  * Worker slots beyond the configured ones. An execution whose node only waits for a child borrows one for that child; if
  * waiting parents kept all the slots, no child could ever run.
  */
-export interface BorrowedSlots {
-  readonly count: number;
-  /** Borrows one slot for a child of an execution. @returns a function that returns it; safe to call twice */
-  borrow(executionId: number): () => void;
-  /** Calls `listener` with the waiting execution whenever a slot is borrowed, and the function it returns when that slot is returned. */
-  onBorrowed(listener: (executionId: number) => () => void): void;
-}
+export type BorrowedSlots = ReturnType<typeof createBorrowedSlots>;
 
-export function createBorrowedSlots(): BorrowedSlots {
+export function createBorrowedSlots() {
   const listeners: ((executionId: number) => () => void)[] = [];
   let count = 0;
   return {
     get count() {
       return count;
     },
-    borrow(executionId) {
+    /** Borrows one slot for a child of an execution. @returns a function that returns it; safe to call twice */
+    borrow(executionId: number): () => void {
       let isBorrowed = true;
       count += 1;
       const ended = listeners.map((listener) => listener(executionId));
@@ -28,7 +23,8 @@ export function createBorrowedSlots(): BorrowedSlots {
         for (const end of ended) end();
       };
     },
-    onBorrowed(listener) {
+    /** Calls `listener` with the waiting execution whenever a slot is borrowed, and the function it returns when that slot is returned. */
+    onBorrowed(listener: (executionId: number) => () => void): void {
       listeners.push(listener);
     },
   };

@@ -3,7 +3,8 @@ import type { AheadRun } from './run-ahead.ts';
 
 /**
  * Gives a newly accepted execution to this process's worker, so that it runs without being queued and claimed. Call
- * `reserve` first, then `runAhead` if you like, then exactly one of `run` and `release`.
+ * `reserve` first, then `runAhead` if you like, then exactly one of `run` and `release`. Where nothing was reserved, `completeAhead` may still
+ * run it, followed by `release`.
  */
 export interface Executor {
   /**
@@ -17,6 +18,12 @@ export interface Executor {
    * @param inputBytes length of its input, as JSON
    */
   runAhead(execution: ClaimedExecution, compiled: CompileResult, inputBytes: number): AheadRun | null;
+  /**
+   * Runs it before it is stored if it completes within the budget; null if it doesn't, or if this is left to the workers. The result is stored with
+   * the row, which needs no lease.
+   * @param inputBytes length of its input, as JSON
+   */
+  completeAhead(execution: ClaimedExecution, compiled: CompileResult, inputBytes: number): AheadRun | null;
   /** The row is stored with this lease, and with what was run ahead; runs the rest. */
   run(execution: ClaimedExecution, ahead: AheadRun | null): void;
   /**
@@ -30,6 +37,7 @@ export interface Executor {
 export const NO_EXECUTOR: Executor = {
   reserve: () => null,
   runAhead: () => null,
+  completeAhead: () => null,
   run: ({ lease }) => {
     throw new Error(`execution ${lease.executionId} was handed to a process without a worker`);
   },

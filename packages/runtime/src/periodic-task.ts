@@ -1,14 +1,5 @@
 import { Wakeup } from './wakeup.ts';
 
-/** Work repeated in the background. */
-export interface PeriodicTask {
-  start(): void;
-  /** Makes the next round due now. */
-  kick(): void;
-  /** Stops after the current round. Safe to call twice. */
-  stop(): Promise<void>;
-}
-
 export interface PeriodicTaskOptions {
   /** One round; it checks between its steps whether to stop. */
   readonly work: (isStopping: () => boolean) => Promise<unknown>;
@@ -20,13 +11,10 @@ export interface PeriodicTaskOptions {
   readonly onFailure: (error: unknown) => void;
 }
 
-/** The task is idle until it is started. */
-export function createPeriodicTask({
-  work,
-  pauseMs,
-  firstPauseMs,
-  onFailure,
-}: PeriodicTaskOptions): PeriodicTask {
+export type PeriodicTask = ReturnType<typeof createPeriodicTask>;
+
+/** Work repeated in the background. The task is idle until it is started. */
+export function createPeriodicTask({ work, pauseMs, firstPauseMs, onFailure }: PeriodicTaskOptions) {
   const wakeup = new Wakeup();
   let isStopping = false;
   let loop: Promise<void> = Promise.resolve();
@@ -40,11 +28,13 @@ export function createPeriodicTask({
   }
 
   return {
-    start() {
+    start(): void {
       loop = run();
     },
+    /** Makes the next round due now. */
     kick: () => wakeup.wake(),
-    async stop() {
+    /** Stops after the current round. Safe to call twice. */
+    async stop(): Promise<void> {
       isStopping = true;
       wakeup.wake();
       await loop;

@@ -142,33 +142,25 @@ const RECORD_COLUMNS: Columns<StartRow> = {
   response_body: ['text', (row) => row.response?.body],
 };
 
-/** Columns that are empty for starts that {@link isPlain}, as SQL values. */
-const RARE_COLUMNS: { readonly [column: string]: string } = {
-  timeout_ms: 'NULL::bigint',
-  rerun_of: 'NULL::bigint',
-  max_concurrency: 'NULL::integer',
-  concurrency_key: `''::bytea`,
-  concurrency_limit: 'NULL::integer',
-  on_limit: 'NULL::text',
-  held_until: 'NULL::timestamptz',
-  search_keys: 'NULL::json',
-  given_files: 'NULL::json',
-  error_workflow_id: 'NULL::bigint',
-  error: 'NULL::text',
-};
+/** Columns that most starts leave empty. */
+const RARE: ReadonlySet<string> = new Set([
+  'timeout_ms',
+  'rerun_of',
+  'max_concurrency',
+  'concurrency_key',
+  'concurrency_limit',
+  'on_limit',
+  'held_until',
+  'search_keys',
+  'given_files',
+  'error_workflow_id',
+  'error',
+]);
+const RARE_COLUMNS = Object.entries(START_COLUMNS).filter(([column]) => RARE.has(column));
+const EMPTY: readonly unknown[] = [null, undefined, NO_KEY];
 
 function isPlain(row: StartRow): boolean {
-  return (
-    row.timeoutMs === null &&
-    row.rerunOf === null &&
-    row.maxConcurrency === null &&
-    row.concurrency === null &&
-    row.heldUntil === null &&
-    row.searchKeysJson === null &&
-    row.givenFilesJson === null &&
-    row.errorWorkflowId === null &&
-    (row.ahead === null || row.ahead.errorJson === null)
-  );
+  return RARE_COLUMNS.every(([, [, read]]) => EMPTY.includes(read(row)));
 }
 
 /** `claim` is 0 while the execution is queued, `worker_id` null also if it has ended. */
@@ -203,11 +195,11 @@ interface Insertion {
 
 /** A statement for starts that may have idempotency records, or not, and may all be plain. */
 function insertionOf(name: string, isKeyed: boolean, arePlain: boolean): Insertion {
-  const sent = Object.entries(START_COLUMNS).filter(
-    ([column]) => !arePlain || RARE_COLUMNS[column] === undefined,
-  );
+  const sent = Object.entries(START_COLUMNS).filter(([column]) => !(arePlain && RARE.has(column)));
   const starts = rowSet<StartRow>({ ...Object.fromEntries(sent), ...(isKeyed ? RECORD_COLUMNS : {}) });
-  const empty = Object.entries(RARE_COLUMNS).map(([column, value]) => `, ${value} AS ${column}`);
+  const empty = RARE_COLUMNS.map(
+    ([column, [type]]) => `, ${type === 'bytea' ? "''" : 'NULL'}::${type} AS ${column}`,
+  );
   const text = `WITH request AS MATERIALIZED (
        SELECT *${arePlain ? empty.join('') : ''} FROM ${starts.sql} AS r (${starts.list()}) WHERE NOT ${ORGANISATION_PAUSED}
      ), ${isKeyed ? RECORDED : ''}stored AS (

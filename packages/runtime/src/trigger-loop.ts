@@ -1,18 +1,6 @@
 import type { Database } from '@millrace/database/database';
 import { createPeriodicTask } from './periodic-task.ts';
 
-/** Runs a round of work on triggers after each pause, and whenever a workflow's triggers have changed. */
-export interface TriggerLoop {
-  /** Aborted when the loop stops. */
-  readonly stopping: AbortSignal;
-  /** Starts the first round at once. @throws DatabaseUnavailableError if the database is currently unavailable */
-  start(): Promise<void>;
-  /** Makes the next round due now. */
-  kick(): void;
-  /** Stops after the current round. Safe to call twice. */
-  stop(): Promise<void>;
-}
-
 export interface TriggerLoopOptions {
   readonly db: Pick<Database, 'listen'>;
   /** One round. @returns the milliseconds until the next one */
@@ -24,8 +12,10 @@ export interface TriggerLoopOptions {
 /** Pause after a round that failed. */
 const RETRY_MS = 1_000;
 
-/** The loop is idle until it is started. */
-export function createTriggerLoop({ db, round, onFailure }: TriggerLoopOptions): TriggerLoop {
+export type TriggerLoop = ReturnType<typeof createTriggerLoop>;
+
+/** Runs a round of work on triggers after each pause, and whenever a workflow's triggers have changed. Idle until it is started. */
+export function createTriggerLoop({ db, round, onFailure }: TriggerLoopOptions) {
   const stopping = new AbortController();
   let waitMs = 0;
   const task = createPeriodicTask({
@@ -42,13 +32,17 @@ export function createTriggerLoop({ db, round, onFailure }: TriggerLoopOptions):
   const kick = (): void => task.kick();
 
   return {
+    /** Aborted when the loop stops. */
     stopping: stopping.signal,
-    async start() {
+    /** Starts the first round at once. @throws DatabaseUnavailableError if the database is currently unavailable */
+    async start(): Promise<void> {
       await db.listen('millrace_schedules', kick, kick);
       task.start();
     },
+    /** Makes the next round due now. */
     kick,
-    async stop() {
+    /** Stops after the current round. Safe to call twice. */
+    async stop(): Promise<void> {
       stopping.abort();
       await task.stop();
     },

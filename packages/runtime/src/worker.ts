@@ -165,6 +165,11 @@ export class Worker implements Executor {
     return runAhead(execution, compiled, this.#runDeps, budget);
   }
 
+  /** Without a free slot, it waits for its turn like what is queued already. */
+  completeAhead(): null {
+    return null;
+  }
+
   run(execution: ClaimedExecution, ahead: AheadRun | null): void {
     this.#endReservation(execution.lease.executionId);
     if (ahead !== null) this.#aheadStored(ahead, execution.lease.executionId);

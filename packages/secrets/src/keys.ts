@@ -19,46 +19,42 @@ export interface Sealed {
   readonly ciphertext: Buffer;
 }
 
-/** The keys of this process. The database decides which one encrypts, so that all processes switch at the same time. */
-export interface SecretKeys {
-  /** Encrypts with the current key, which stays current until the transaction ends. @throws SecretError */
-  seal(tx: Queryable, text: string, belongsTo: string): Promise<Sealed>;
-  /** @throws SecretError `secret_key_missing`, `secret_damaged` */
-  unseal(ciphertext: Buffer, belongsTo: string): Promise<string>;
-  /** The key with this id. @throws SecretError `secret_key_missing` */
-  find(id: string): Promise<MasterKey>;
-  /** MILLRACE_SECRET_KEY, else the first key in the file, which is created when missing. */
-  own(): Promise<MasterKey>;
-  readonly source: 'variable' | 'file';
-  readonly filePath: string;
-}
+export type SecretKeys = ReturnType<typeof createSecretKeys>;
 
-/** Reads no key yet: the file is opened when first needed. */
-export function createSecretKeys(config: SecretKeySettings): SecretKeys {
+/**
+ * The keys of this process. The database decides which one encrypts, so that all processes switch at the same time. Reads no key yet: the
+ * file is opened when first needed.
+ */
+export function createSecretKeys(config: SecretKeySettings) {
   const { current, previous } = config.secretKeys;
   const given = current === null ? [] : [current, ...previous].map(masterKey);
   const [variable] = given;
   const filePath = keyFilePath(config.dataDir);
   const known = new Map(given.map((key) => [key.id, key]));
 
-  const keys: SecretKeys = {
-    source: variable === undefined ? 'file' : 'variable',
+  const source: 'file' | 'variable' = variable === undefined ? 'file' : 'variable';
+  const keys = {
+    source,
     filePath,
-    async seal(tx, text, belongsTo) {
+    /** Encrypts with the current key, which stays current until the transaction ends. @throws SecretError */
+    async seal(tx: Queryable, text: string, belongsTo: string): Promise<Sealed> {
       const id = (await lockCurrentKey(tx)) ?? (await adoptKey(tx, keys, { replaces: false }));
       return { keyId: id, ciphertext: seal(await keys.find(id), text, belongsTo) };
     },
-    async unseal(ciphertext, belongsTo) {
+    /** @throws SecretError `secret_key_missing`, `secret_damaged` */
+    async unseal(ciphertext: Buffer, belongsTo: string): Promise<string> {
       return unseal(await keys.find(keyIdOf(ciphertext)), ciphertext, belongsTo);
     },
-    async find(id) {
+    /** The key with this id. @throws SecretError `secret_key_missing` */
+    async find(id: string): Promise<MasterKey> {
       // The file may have gained a key since it was read; with MILLRACE_SECRET_KEY set, it may still contain the previous key.
       if (!known.has(id)) for (const key of await readKeyFile(filePath)) known.set(key.id, key);
       const key = known.get(id);
       if (key === undefined) throw missing(id, [...known.keys()], keys);
       return key;
     },
-    async own() {
+    /** MILLRACE_SECRET_KEY, else the first key in the file, which is created when missing. */
+    async own(): Promise<MasterKey> {
       if (variable !== undefined) return variable;
       const [first] = await createKeyFile(filePath);
       if (first !== undefined) return first;

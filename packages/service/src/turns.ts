@@ -1,21 +1,13 @@
-/** Divides long loops on the main thread into turns, so that everything else goes on in between. */
-export interface Turns {
-  /**
-   * Calls `each` for every item, in order. Only one loop of all that are under way has a turn at a time, organisations in turn.
-   * @throws what `each` throws
-   */
-  forEach<Item>(
-    organisationId: number,
-    items: readonly Item[],
-    each: (item: Item, index: number) => void,
-  ): Promise<void>;
-}
-
 /** A fifth of how long the main thread may be held, because what comes before and after a turn needs time, too. */
 const TURN_MS = 10;
 
-/** @param now monotonic milliseconds */
-export function createTurns(now: () => number = () => performance.now()): Turns {
+export type Turns = ReturnType<typeof createTurns>;
+
+/**
+ * Divides long loops on the main thread into turns, so that everything else goes on in between.
+ * @param now monotonic milliseconds
+ */
+export function createTurns(now: () => number = () => performance.now()) {
   /** The loops waiting for a turn; the first organisation is next. */
   const waiting = new Map<number, (() => void)[]>();
   let isScheduled = false;
@@ -47,7 +39,15 @@ export function createTurns(now: () => number = () => performance.now()): Turns 
   }
 
   return {
-    async forEach(organisationId, items, each) {
+    /**
+     * Calls `each` for every item, in order. Only one loop of all that are under way has a turn at a time, organisations in turn.
+     * @throws what `each` throws
+     */
+    async forEach<Item>(
+      organisationId: number,
+      items: readonly Item[],
+      each: (item: Item, index: number) => void,
+    ): Promise<void> {
       let turnEndsAt = Number.NEGATIVE_INFINITY;
       for (const [index, item] of items.entries()) {
         if (now() >= turnEndsAt) {

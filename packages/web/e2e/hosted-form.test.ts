@@ -27,24 +27,38 @@ const FORM = {
   ],
 };
 
-test('an author makes a form and opens it; a visitor fills in its pages, and the workflow starts once', async () => {
+/** A workflow that forms start, by their nodes' ids, in its editor. */
+async function openForms(name: string, forms: { readonly [id: string]: object }, settings = {}) {
   const opened = await world.openAs('editor', 'workflows');
   const { page, person } = opened;
+  const nodes = Object.entries(forms).map(([id, config], index) => ({
+    id,
+    type: 'trigger.form',
+    position: { x: 300 * index, y: 0 },
+    data: { config },
+  }));
   const { data } = await person.call('POST /orgs/:org/workflows', {
     params: { org: person.organisationId },
-    body: {
-      name: 'Applications',
-      status: 'active',
-      flow_data: {
-        nodes: [{ id: 'form', type: 'trigger.form', position: { x: 0, y: 0 }, data: { config: FORM } }],
-        edges: [],
-      } as never,
-    },
+    body: { name, status: 'active', flow_data: { nodes, edges: [], settings } as never },
   });
-  await page.goto(`${world.url}/o/${person.organisationId}/workflows/${data.workflow.id}`);
+  const workflowId = data.workflow.id;
+  await page.goto(`${world.url}/o/${person.organisationId}/workflows/${workflowId}`);
   const editor = editorOf(page);
+  return { opened, workflowId, editor, panel: editor.panel.getByRole('region', { name: 'Form' }) };
+}
+
+async function inputsOf(workflowId: number): Promise<unknown[]> {
+  const rows = await world.service.database.db.query<{ input: string }>(
+    'SELECT input::text AS input FROM executions WHERE workflow_id = $1',
+    [workflowId],
+  );
+  return rows.map(({ input }) => JSON.parse(input));
+}
+
+test('an author makes a form and opens it; a visitor fills in its pages, and the workflow starts once', async () => {
+  const { opened, workflowId, editor, panel } = await openForms('Applications', { form: FORM });
+  const { page } = opened;
   await editor.node('form').click();
-  const panel = editor.panel.getByRole('region', { name: 'Form' });
   const link = panel.getByRole('link', { name: 'Open the form' });
   await link.waitFor();
   await expectAccessible(page);
@@ -79,11 +93,7 @@ test('an author makes a form and opens it; a visitor fills in its pages, and the
   await form.reload();
   await form.getByRole('heading', { name: 'Thank you' }).waitFor();
 
-  const rows = await world.service.database.db.query<{ input: string }>(
-    'SELECT input::text AS input FROM executions WHERE workflow_id = $1',
-    [data.workflow.id],
-  );
-  expect(rows.map(({ input }) => JSON.parse(input))).toMatchObject([
+  expect(await inputsOf(workflowId)).toMatchObject([
     {
       name: 'Ada',
       email: 'ada@example.com',
@@ -110,34 +120,15 @@ test('another website shows a form in a frame, by the snippet of its panel, if t
   });
   onTestFinished(() => void site.close());
   const origin = `http://127.0.0.1:${(site.address() as AddressInfo).port}`;
-  const opened = await world.openAs('editor', 'workflows');
-  const { page, person } = opened;
   const config = {
     title: 'Ask the "mill"',
     fields: [{ label: 'Question', name: 'question', type: 'text', required: true }],
   };
-  const { data } = await person.call('POST /orgs/:org/workflows', {
-    params: { org: person.organisationId },
-    body: {
-      name: 'Questions',
-      status: 'active',
-      flow_data: {
-        nodes: [
-          {
-            id: 'form',
-            type: 'trigger.form',
-            position: { x: 0, y: 0 },
-            data: { config: { ...config, allowed_origins: [origin] } },
-          },
-          { id: 'other', type: 'trigger.form', position: { x: 300, y: 0 }, data: { config } },
-        ],
-        edges: [],
-      } as never,
-    },
+  const { opened, editor, panel } = await openForms('Questions', {
+    form: { ...config, allowed_origins: [origin] },
+    other: config,
   });
-  await page.goto(`${world.url}/o/${person.organisationId}/workflows/${data.workflow.id}`);
-  const editor = editorOf(page);
-  const panel = editor.panel.getByRole('region', { name: 'Form' });
+  const { page } = opened;
   const snippetOf = async (node: string) => {
     await editor.node(node).click();
     const [found = ''] = await panel.getByText('<iframe').allTextContents();
@@ -168,8 +159,6 @@ test('another website shows a form in a frame, by the snippet of its panel, if t
 });
 
 test('a form without fields asks for what the input schema describes, and its panel says so', async () => {
-  const opened = await world.openAs('editor', 'workflows');
-  const { page, person } = opened;
   const properties = {
     customer: { type: 'string', title: 'Your name', minLength: 2 },
     sacks: { type: 'integer', title: 'Sacks', minimum: 1, default: 2 },
@@ -186,22 +175,13 @@ test('a form without fields asks for what the input schema describes, and its pa
     title: 'Order flour',
     fields: [{ label: 'Your message', name: 'message', type: 'paragraph', required: true }],
   };
-  const { data } = await person.call('POST /orgs/:org/workflows', {
-    params: { org: person.organisationId },
-    body: {
-      name: 'Orders',
-      status: 'active',
-      flow_data: {
-        nodes: [{ id: 'form', type: 'trigger.form', position: { x: 0, y: 0 }, data: { config } }],
-        edges: [],
-        settings: { input_schema: { type: 'object', properties, required: ['customer', 'sacks', 'flour'] } },
-      } as never,
-    },
-  });
-  await page.goto(`${world.url}/o/${person.organisationId}/workflows/${data.workflow.id}`);
-  const editor = editorOf(page);
+  const { opened, workflowId, editor, panel } = await openForms(
+    'Orders',
+    { form: config },
+    { input_schema: { type: 'object', properties, required: ['customer', 'sacks', 'flour'] } },
+  );
+  const { page } = opened;
   await editor.node('form').click();
-  const panel = editor.panel.getByRole('region', { name: 'Form' });
   await panel.getByRole('button', { name: 'Use the fields of the input schema' }).click();
   await panel.getByText('Your name, Sacks, flour, Delivery on, Send an invoice').waitFor();
   await expectAccessible(page);
@@ -227,11 +207,7 @@ test('a form without fields asks for what the input schema describes, and its pa
   await form.getByRole('textbox', { name: 'Your name' }).fill('Ada');
   await form.getByRole('button', { name: '送信' }).click();
   await form.getByRole('heading', { name: 'ありがとうございました' }).waitFor();
-  const rows = await world.service.database.db.query<{ input: string }>(
-    'SELECT input::text AS input FROM executions WHERE workflow_id = $1',
-    [data.workflow.id],
-  );
-  expect(rows.map(({ input }) => JSON.parse(input))).toEqual([
+  expect(await inputsOf(workflowId)).toEqual([
     { customer: 'Ada', sacks: 2, flour: 'spelt', delivered: '2026-12-24', invoice: false },
   ]);
   expectNoComplaints(opened);

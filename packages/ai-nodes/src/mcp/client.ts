@@ -42,19 +42,6 @@ export interface McpCallResult {
   readonly isError: boolean;
 }
 
-/** A session with a server. */
-export interface McpSession {
-  /** @throws ServiceError mcp_*; HttpClientError */
-  list(): Promise<readonly ListedTool[]>;
-  /**
-   * @param key stable across attempts, so that a server can drop a repeat
-   * @throws ServiceError mcp_*; HttpClientError
-   */
-  call(name: string, args: JsonObject, key: string): Promise<McpCallResult>;
-  /** Ends it. Never throws: it is only a courtesy. */
-  close(): Promise<void>;
-}
-
 /**
  * Opens a session over Streamable HTTP (https://modelcontextprotocol.io/specification/2025-06-18/basic/transports). Every request goes
  * through the guarded client, with the credential that is bound to the server's host. Nothing that a server asks of its own accord is answered.
@@ -66,12 +53,13 @@ export async function openMcpSession(
   signal: AbortSignal,
   timeoutMs: number,
 ): Promise<McpSession> {
-  const session = new Session(address, context, signal, Math.min(timeoutMs, MAX_TIMEOUT_MS));
+  const session = new McpSession(address, context, signal, Math.min(timeoutMs, MAX_TIMEOUT_MS));
   await session.open();
   return session;
 }
 
-class Session implements McpSession {
+/** A session with a server. */
+export class McpSession {
   readonly #address: McpAddress;
   readonly #context: NodeContext;
   readonly #signal: AbortSignal;
@@ -104,6 +92,7 @@ class Session implements McpSession {
     await this.#send('POST', { jsonrpc: '2.0', method: 'notifications/initialized' }, {});
   }
 
+  /** @throws ServiceError mcp_*; HttpClientError */
   async list(): Promise<readonly ListedTool[]> {
     const listed: ListedTool[] = [];
     let cursor: JsonValue = null;
@@ -123,6 +112,10 @@ class Session implements McpSession {
     throw this.#problem('mcp_too_many_tools', message('nodes.mcp_too_many', { server, max: MAX_LISTED }));
   }
 
+  /**
+   * @param key stable across attempts, so that a server can drop a repeat
+   * @throws ServiceError mcp_*; HttpClientError
+   */
   async call(name: string, args: JsonObject, key: string): Promise<McpCallResult> {
     const { result } = await this.#request(
       'tools/call',
@@ -132,6 +125,7 @@ class Session implements McpSession {
     return { value: resultOf(result), isError: result.isError === true };
   }
 
+  /** Ends it. Never throws: it is only a courtesy. */
   async close(): Promise<void> {
     if (this.#headers['mcp-session-id'] === undefined) return;
     // Also when the node was aborted: then the server would keep the session for a while.

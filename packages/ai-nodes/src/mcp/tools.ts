@@ -27,11 +27,6 @@ export interface McpTool extends ToolApproval {
   readonly session: McpSession;
 }
 
-export interface McpTools {
-  readonly tools: readonly McpTool[];
-  close(): Promise<void>;
-}
-
 /**
  * Opens sessions with all servers and takes the allowed tools of each.
  * @throws ServiceError mcp_*; HttpClientError. Sessions that were opened are closed then
@@ -41,7 +36,7 @@ export async function openMcpTools(
   context: NodeContext,
   signal: AbortSignal,
   timeoutMs: number,
-): Promise<McpTools> {
+) {
   const sessions: McpSession[] = [];
   const close = async (): Promise<void> => {
     await Promise.all(sessions.map((session) => session.close()));

@@ -89,7 +89,11 @@ export function addOrganisationCommands(program: Command): void {
   });
 
   addPauseCommands(orgs);
+  addLimitCommand(orgs);
+}
 
+/** `millrace orgs set-limits` */
+function addLimitCommand(orgs: Command): void {
   addCommand<LimitOptions>(orgs, {
     usage: 'set-limits',
     description: 'change what an organisation may queue and store; it applies within seconds',

@@ -1,19 +1,14 @@
 import { Writable } from 'node:stream';
-import pino, { type Logger } from 'pino';
+import pino from 'pino';
 import type { LogLevel } from '../settings/variables.ts';
 import { createRepeats } from './repeats.ts';
 
-export interface ServiceLog {
-  readonly log: Logger;
-  /** Logs what has been counted instead of logged; call it before the process ends. */
-  readonly flush: () => void;
-}
-
 /** The service's log on standard error: human-readable lines on a terminal, else one JSON object per line. */
-export function createLog(level: LogLevel): ServiceLog {
+export function createLog(level: LogLevel) {
   // When debugging, every occurrence matters.
   const repeats = level === 'debug' || level === 'trace' ? null : createRepeats();
   const options = { level, base: null, ...(repeats === null ? {} : { hooks: repeats.hooks }) };
+  /** Logs what has been counted instead of logged; call it before the process ends. */
   const flush = () => repeats?.summarise();
   if (process.stderr.isTTY) return { log: pino(options, humanLines(process.stderr)), flush };
   // Synchronous, so that lines logged just before the process ends aren't lost.

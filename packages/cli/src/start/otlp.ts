@@ -8,13 +8,7 @@ import { type Resource, resourceFromAttributes } from '@opentelemetry/resources'
 import type { TracingSettings } from '../settings/config.ts';
 
 /** Sends spans by OTLP over HTTP. */
-export interface OtlpExporter {
-  /** Rejects if the collector didn't take them, after repetitions. */
-  send(spans: readonly FinishedSpan[]): Promise<void>;
-  close(): Promise<void>;
-}
-
-export async function createOtlpExporter(settings: TracingSettings): Promise<OtlpExporter> {
+export async function createOtlpExporter(settings: TracingSettings) {
   const { url, headers, timeoutMs, protocol } = settings;
   const { OTLPTraceExporter } =
     protocol === 'http/json'
@@ -23,8 +17,9 @@ export async function createOtlpExporter(settings: TracingSettings): Promise<Otl
   const exporter = new OTLPTraceExporter({ url, headers: { ...headers }, timeoutMillis: timeoutMs });
   const resource = resourceOf(settings);
   return {
-    send: (spans) =>
-      new Promise((resolve, reject) => {
+    /** Rejects if the collector didn't take them, after repetitions. */
+    send: (spans: readonly FinishedSpan[]) =>
+      new Promise<void>((resolve, reject) => {
         exporter.export(
           spans.map((span) => toReadable(span, resource)),
           ({ code, error }) => {

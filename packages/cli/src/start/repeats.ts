@@ -15,18 +15,11 @@ interface Episode {
   again: number;
 }
 
-export interface Repeats {
-  /** For the logger's options, shared with child loggers. */
-  readonly hooks: NonNullable<LoggerOptions['hooks']>;
-  /** Logs the repetitions since the last call. */
-  readonly summarise: () => void;
-}
-
 /**
  * Logs a repeated error once with its stack, and then once a minute how often it recurred: an outage must not fill the disk it may be
  * about. Lines without an error, and the process's final lines, are unaffected.
  */
-export function createRepeats(): Repeats {
+export function createRepeats() {
   const episodes = new Map<string, Episode>();
   let timer: NodeJS.Timeout | null = null;
 
@@ -67,14 +60,17 @@ export function createRepeats(): Repeats {
     return false;
   }
 
-  return {
-    summarise,
-    hooks: {
-      logMethod(args: Parameters<LogFn>, method: LogFn, level: number) {
-        const [fields, message] = args as readonly unknown[];
-        if (!isRepeated(this, level, fields, message)) method.apply(this, args);
-      },
+  const hooks: NonNullable<LoggerOptions['hooks']> = {
+    logMethod(args, method, level) {
+      const [fields, message] = args as readonly unknown[];
+      if (!isRepeated(this, level, fields, message)) method.apply(this, args);
     },
+  };
+  return {
+    /** Logs the repetitions since the last call. */
+    summarise,
+    /** For the logger's options, shared with child loggers. */
+    hooks,
   };
 }
 

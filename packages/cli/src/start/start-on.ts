@@ -19,8 +19,9 @@ import { examine } from '@millrace/operations/doctor/doctor';
 import { typesOfVersions } from '@millrace/own-connectors/types';
 import { Poller } from '@millrace/polling/poller';
 import { createVectorIndexer } from '@millrace/ports/vectors/indexer';
+import { AheadExecutor } from '@millrace/runtime/ahead-executor';
 import { createBorrowedSlots } from '@millrace/runtime/borrowed-slots';
-import { NO_EXECUTOR } from '@millrace/runtime/executor';
+import type { Executor } from '@millrace/runtime/executor';
 import { Meters } from '@millrace/runtime/meters/meters';
 import { createNotifier, type ExecutionNotifier } from '@millrace/runtime/notifier';
 import { createPlanCache, type PlanCache } from '@millrace/runtime/plans';
@@ -93,7 +94,10 @@ export async function startOn(
     const announced: Announced = { publicUrl: config.publicUrl, secretKeys };
     const worker = roles.worker ? await startWorker(parts, announced, undo) : null;
     const openSecret = createSecretOpener({ db, keys: secretKeys, log, egress });
-    const api = roles.api ? await startApi({ ...parts, secretKeys, openSecret }, worker, undo) : null;
+    const toApi = { ...parts, secretKeys, openSecret };
+    const api = roles.api
+      ? await startApi(toApi, worker ?? (await startAheadExecutor(parts, undo)), undo)
+      : null;
     if (api !== null) announced.publicUrl = api.publicUrl;
     const address = api === null ? null : localUrl(config.host, api.port);
     if (config.databaseUrl === null) await announceInDataFolder(config.dataDir, address, undo);
@@ -187,6 +191,15 @@ async function startWorker(parts: Parts, announced: Announced, undo: Undo[]): Pr
   return worker;
 }
 
+/** For an API without a worker: what completes before it is stored needs none. */
+async function startAheadExecutor(parts: Parts, undo: Undo[]): Promise<Executor> {
+  run(createRunStatistics(parts), undo);
+  const executor = new AheadExecutor(parts);
+  undo.push(() => executor.stop());
+  await retryWhileUnavailable(() => executor.start(), parts.retry);
+  return executor;
+}
+
 /** What a worker does beside executions, such as deleting old ones. */
 interface BackgroundTask {
   start(): void;
@@ -211,7 +224,7 @@ function pollingParts({ config, db }: Parts) {
 
 async function startApi(
   parts: Parts & Pick<AppDeps, 'openSecret' | 'secretKeys'>,
-  worker: Worker | null,
+  executor: Executor,
   undo: Undo[],
 ): Promise<Listening> {
   const { db } = parts;
@@ -222,7 +235,7 @@ async function startApi(
       ...parts,
       config,
       registry,
-      executor: worker ?? NO_EXECUTOR,
+      executor,
       reservedDb: db.reserved,
       poolWaitMs: () => db.waitingMs(),
       readiness,

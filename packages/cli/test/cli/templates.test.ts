@@ -40,7 +40,9 @@ describe('templates list', () => {
     for (const { id, summary } of all)
       expect(stdout).toMatch(new RegExp(`^${id} +([A-Za-z0-9_,/() ]+ )? *${escaped(summary)}`, 'm'));
     expect(stdout).toMatch(/^order-paid +secret, sql, smtp +Books/m);
-    expect(stdout).toMatch(/^orders-to-notion +Shopify \(header\), Notion \(bearer\/oauth2\), chat +Looks/m);
+    expect(stdout).toMatch(
+      /^orders-to-notion +Shopify \(header\/oauth2\), Notion \(bearer\/oauth2\), chat +Looks/m,
+    );
   });
 });
 

@@ -5,7 +5,7 @@ import { call, callUntilAccepted, whenCalled } from './support/caller.ts';
 import { type Client, chain, post, type Start, set } from './support/client.ts';
 import { allFinished, finished, readExecutions } from './support/ledger.ts';
 import { retryUntilAccepted } from './support/load.ts';
-import { LONG_LEASE } from './support/service-process.ts';
+import { LONG_LEASE, type ServiceProcess } from './support/service-process.ts';
 import { until } from './support/until.ts';
 import { useWorld } from './support/use-world.ts';
 
@@ -40,6 +40,28 @@ async function hashOf(db: Queryable, workflowId: number): Promise<string> {
   return row?.hash ?? '';
 }
 
+/** Starts one execution for each marker, which is also its key, while the process is killed. */
+async function startUntilKilled(
+  service: ServiceProcess,
+  client: Client,
+  workflow: number,
+  markers: readonly string[],
+): Promise<Start[]> {
+  const starts: Start[] = [];
+  const waiting = [...markers];
+  const clients = Array.from({ length: 12 }, async () => {
+    for (let marker = waiting.shift(); marker !== undefined; marker = waiting.shift()) {
+      starts.push(await client.start(workflow, marker, marker));
+      // Killed by a client, so that others are sure to be cut off.
+      if (starts.length === 80) await service.end('SIGKILL');
+    }
+  });
+  await Promise.all(clients);
+  expect(starts.some(({ answer }) => answer.kind === 'cut')).toBe(true);
+  expect(starts.find(({ answer }) => answer.kind === 'refused' && answer.status !== 503)).toBeUndefined();
+  return starts;
+}
+
 describe('SIGKILL of the process that accepts starts', () => {
   // `api` queues every start; `start` leases it to itself on insert.
   it.each(['api', 'start'])(
@@ -50,17 +72,8 @@ describe('SIGKILL of the process that accepts starts', () => {
       const service = await (await world().spawn(command)).ready();
       const client = world().client(service);
       const workflow = await client.createWorkflow(path, chain(post('tell', receiver.url(path))));
-      const starts: Start[] = [];
       const markers = Array.from({ length: 240 }, (_, n) => `${command}-${n}`);
-      const waiting = [...markers];
-      const clients = Array.from({ length: 12 }, async () => {
-        for (let marker = waiting.shift(); marker !== undefined; marker = waiting.shift()) {
-          starts.push(await client.start(workflow, marker, marker));
-          // Killed by a client, so that others are sure to be cut off.
-          if (starts.length === 80) await service.end('SIGKILL');
-        }
-      });
-      await Promise.all(clients);
+      const starts = await startUntilKilled(service, client, workflow, markers);
       const firstAnswers = new Map(starts.map(({ marker, answer }) => [marker, answer]));
       expect(starts.some(({ answer }) => answer.kind === 'cut')).toBe(true);
       expect(starts.find(({ answer }) => answer.kind === 'refused' && answer.status !== 503)).toBeUndefined();
@@ -84,6 +97,31 @@ describe('SIGKILL of the process that accepts starts', () => {
         expect(new Set(requests.map((each) => each.deliveryKey)).size).toBe(1);
     },
   );
+
+  it('an API without a worker: what it completed by itself is there once for each key, like what it had no time for', async () => {
+    const { db } = world();
+    const environment = { MILLRACE_RUN_AHEAD_NODES: '100', MILLRACE_RUN_AHEAD_MS: '100' };
+    const service = await (await world().spawn('api', environment)).ready();
+    const client = world().client(service);
+    const workflow = await client.createWorkflow('by itself', chain(set('done', { ok: true })));
+    const markers = Array.from({ length: 240 }, (_, n) => `itself-${n}`);
+    const starts = await startUntilKilled(service, client, workflow, markers);
+    const stored = new Map((await readExecutions(db, workflow)).map((row) => [row.id, row]));
+    const completed = [...stored.values()].filter(({ status }) => status === 'completed');
+    expect(completed.length).toBeGreaterThan(0);
+    for (const { marker, answer } of starts)
+      if (answer.kind === 'accepted') expect(stored.get(answer.executionId)?.marker).toBe(marker);
+
+    client.url = (await (await world().spawn('api', environment)).ready()).url;
+    await world().worker(LONG_LEASE);
+    await Promise.all(starts.map((start) => retryUntilAccepted(client, workflow, start)));
+    const rows = await allFinished(db, workflow);
+    // Nothing that had completed has run again.
+    for (const { id, completed_at } of completed)
+      expect(rows.find((row) => row.id === id)?.completed_at).toEqual(completed_at);
+    expect(rows.map(({ marker }) => marker).toSorted()).toEqual(markers.toSorted());
+    expect(rows.filter(({ status }) => status !== 'completed')).toEqual([]);
+  });
 
   it('stores a batch as a whole or not at all, and a retry gets the receipts of what was stored', async () => {
     const { db } = world();

@@ -1,4 +1,5 @@
 import { createHash, generateKeyPairSync } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
 import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
@@ -9,6 +10,7 @@ import { startHttp } from '@millrace/testing/test-server';
 import { jwtVerify } from 'jose';
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
 import { TEST_CERTIFICATE, TEST_KEY } from '../../../ports/test/certificate.ts';
+import type { TokenSource } from '../oauth/tokens.ts';
 import type { SealedRow } from '../store.ts';
 import { authenticateRequest } from './authenticate.ts';
 
@@ -19,8 +21,15 @@ const ROW = { id: 3, name: 'Shop' } as SealedRow;
 const secrets: string[] = [];
 afterEach(() => void secrets.splice(0));
 
+const NO_TOKENS: TokenSource = { find: () => Promise.reject(new Error('no token is fetched')) };
+
 /** Authenticates a request to a server on this machine. */
-function prepare(credential: HttpCredential, url: string, request: Partial<HttpRequest> = {}) {
+function prepare(
+  credential: HttpCredential,
+  url: string,
+  request: Partial<HttpRequest> = {},
+  tokens: TokenSource = NO_TOKENS,
+) {
   const limits = { timeoutMs: 60_000, maxResponseBytes: 10_000, maxRedirects: 3 };
   return authenticateRequest(
     ROW,
@@ -28,7 +37,7 @@ function prepare(credential: HttpCredential, url: string, request: Partial<HttpR
     { method: 'GET', url, headers: {}, ...limits, ...request },
     {
       http: client,
-      tokens: { find: () => Promise.reject(new Error('no token is fetched')) },
+      tokens,
       now: Date.now,
       onSecret: (secret) => void secrets.push(secret),
     },
@@ -71,6 +80,54 @@ describe('digest', () => {
     const { url } = await startDigest();
     const response = await prepare({ ...credential, password: 'wrong' }, url).send(signal);
     expect([response.status, textOf(response.body)]).toEqual([401, 'who?']);
+  });
+});
+
+describe('a token that was fetched', () => {
+  const app: CredentialOf<'oauth2'> = {
+    type: 'oauth2',
+    grant: 'client_credentials',
+    service: 'custom',
+    client_id: 'c',
+    client_secret: 's',
+    client_authentication: 'body',
+    scope: null,
+    authorization_url: null,
+    token_url: 'https://x.example',
+    authorization_parameters: null,
+    token_parameters: null,
+    token_header: null,
+  };
+  const tokens = { find: async () => ({ text: 't0ken', secrets: ['t0ken'], generation: 1 }) };
+
+  async function sentWith(credential: HttpCredential, headers: HttpRequest['headers'] = {}) {
+    const seen: IncomingHttpHeaders[] = [];
+    const { url } = await startHttp((request, response) => {
+      seen.push(request.headers);
+      response.end();
+    });
+    const request = prepare(credential, url, { headers }, tokens);
+    await request.send(signal);
+    return { shown: request.shown.headers, received: seen[0] };
+  }
+
+  test('is a bearer token without a header of its own', async () => {
+    const { shown, received } = await sentWith(app);
+    expect(received?.authorization).toBe('Bearer t0ken');
+    expect(shown).toEqual({ authorization: '[hidden]' });
+  });
+
+  test('is sent by itself in the header that the credential names, and nowhere else', async () => {
+    const { shown, received } = await sentWith({ ...app, token_header: 'X-Shopify-Access-Token' });
+    expect(received).toMatchObject({ 'x-shopify-access-token': 't0ken' });
+    expect(received).not.toHaveProperty('authorization');
+    expect(shown).toEqual({ 'x-shopify-access-token': '[hidden]' });
+    expect(secrets).toEqual(['t0ken']);
+  });
+
+  test('does not replace a header of the request', async () => {
+    const sending = sentWith({ ...app, token_header: 'X-Own' }, { 'x-own': 'mine' });
+    await expect(sending).rejects.toThrow();
   });
 });
 

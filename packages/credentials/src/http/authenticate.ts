@@ -52,9 +52,11 @@ export function authenticateRequest(
     case 'oauth2':
     case 'google_service_account': {
       const find: FindToken = (signal, refused) => using.tokens.find({ row, credential }, signal, refused);
+      const header = credential.type === 'oauth2' ? credential.token_header : null;
+      const carry = (token: string) => withHeaders(request, tokenHeader(header, token));
       return {
-        shown: withSecretHeader(request),
-        send: (signal) => sendWithToken(request, find, using, signal),
+        shown: shownRequest(carry('')),
+        send: (signal) => sendWithToken((token) => carry(token).request, find, using, signal),
       };
     }
     case 'jwt': {
@@ -105,18 +107,23 @@ export function authenticateRequest(
   }
 }
 
+/** The header with a token. @param header the one that carries it by itself, if there is one */
+function tokenHeader(header: string | null, token: string): { readonly [name: string]: string } {
+  return header === null ? { authorization: `Bearer ${token}` } : { [header.toLowerCase()]: token };
+}
+
 type FindToken = (signal: AbortSignal, refused?: number) => Promise<Token | null>;
 
 /** With a token, and once more with another if the server doesn't accept it. */
 async function sendWithToken(
-  request: HttpRequest,
+  carry: (token: string) => HttpRequest,
   find: FindToken,
   { http, onSecret }: Authenticator,
   signal: AbortSignal,
 ): Promise<HttpResponse> {
   const attempt = (token: Token): Promise<HttpResponse> => {
     for (const secret of token.secrets) onSecret(secret);
-    return http.send(withHeaders(request, { authorization: `Bearer ${token.text}` }).request, signal);
+    return http.send(carry(token.text), signal);
   };
   const token = await find(signal);
   if (token === null) throw new Error('a token is only missing after it was refused');

@@ -11,6 +11,8 @@ export interface OauthPreset {
   readonly scope: string | null;
   readonly client_authentication: string;
   readonly authorization_parameters: string | null;
+  /** The header that carries the token by itself; null: `Authorization: Bearer`. */
+  readonly token_header: string | null;
   readonly hosts: readonly string[];
   /** The service's own guide on how to register an app. */
   readonly guide: string;
@@ -18,7 +20,10 @@ export interface OauthPreset {
   readonly where: string;
 }
 
-export const OAUTH_PRESETS: readonly OauthPreset[] = presets;
+export const OAUTH_PRESETS: readonly OauthPreset[] = presets.map((preset) => ({
+  ...{ token_header: null },
+  ...preset,
+}));
 
 /** A service without a preset. */
 export const CUSTOM_SERVICE = 'custom';
@@ -32,8 +37,7 @@ export function presetOf(type: CredentialType, { service }: JsonObject): OauthPr
 export function withPreset(type: CredentialType, fields: JsonObject): JsonObject {
   const preset = presetOf(type, fields);
   if (preset === undefined) return fields;
-  const { authorization_url, token_url, scope, client_authentication, authorization_parameters } = preset;
-  const known = { authorization_url, token_url, scope, client_authentication, authorization_parameters };
+  const { id: _id, title: _title, hosts: _hosts, guide: _guide, where: _where, ...known } = preset;
   return { ...known, ...fields };
 }
 

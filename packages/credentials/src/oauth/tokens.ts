@@ -41,18 +41,10 @@ export interface Token {
   readonly secrets: readonly string[];
 }
 
-/** The tokens of all credentials, for one process. */
-export interface TokenSource {
-  /**
-   * A token that can be used, fetched first if necessary: once, however many ask, in all processes.
-   * @param refused generation of a token that a server didn't accept
-   * @returns null if a refused token can't be replaced by a better one
-   * @throws ServiceError credential_not_connected, credential_disconnected, credential_token_refused, credential_token_unavailable
-   */
-  find(owner: TokenOwner, signal: AbortSignal, refused?: number): Promise<Token | null>;
-}
+export type TokenSource = ReturnType<typeof createTokenSource>;
 
-export function createTokenSource(deps: TokenDeps): TokenSource {
+/** The tokens of all credentials, for one process. */
+export function createTokenSource(deps: TokenDeps) {
   /** What this process is fetching or waiting for, by credential. */
   const renewals = new Map<number, Promise<void>>();
 
@@ -66,7 +58,13 @@ export function createTokenSource(deps: TokenDeps): TokenSource {
   };
 
   return {
-    async find(owner, signal, refused = 0) {
+    /**
+     * A token that can be used, fetched first if necessary: once, however many ask, in all processes.
+     * @param refused generation of a token that a server didn't accept
+     * @returns null if a refused token can't be replaced by a better one
+     * @throws ServiceError credential_not_connected, credential_disconnected, credential_token_refused, credential_token_unavailable
+     */
+    async find(owner: TokenOwner, signal: AbortSignal, refused = 0): Promise<Token | null> {
       for (;;) {
         const grant = await readGrant(deps, owner);
         checkConnected(owner, grant);

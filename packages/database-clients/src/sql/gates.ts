@@ -1,22 +1,13 @@
 import { ServiceError } from '@millrace/engine';
 import { message } from '@millrace/messages';
 
-/** Limits how many may enter at once per name; the others queue in order. */
-export interface Gates {
-  /**
-   * Waits for a slot.
-   * @returns a function that releases it
-   * @throws ServiceError `aborted`
-   */
-  enter(name: string, signal: AbortSignal): Promise<() => void>;
-}
-
 interface Gate {
   inside: number;
   readonly waiting: (() => void)[];
 }
 
-export function createGates(slots: number): Gates {
+/** Limits how many may enter at once per name; the others queue in order. */
+export function createGates(slots: number) {
   const gates = new Map<string, Gate>();
   const leave = (name: string, gate: Gate): void => {
     const next = gate.waiting.shift();
@@ -28,7 +19,12 @@ export function createGates(slots: number): Gates {
     if (gate.inside === 0) gates.delete(name);
   };
   return {
-    async enter(name, signal) {
+    /**
+     * Waits for a slot.
+     * @returns a function that releases it
+     * @throws ServiceError `aborted`
+     */
+    async enter(name: string, signal: AbortSignal): Promise<() => void> {
       if (signal.aborted) throw aborted();
       const gate = gates.get(name) ?? { inside: 0, waiting: [] };
       gates.set(name, gate);

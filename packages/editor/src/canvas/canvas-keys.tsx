@@ -11,33 +11,29 @@ import type { MenuRequest } from './canvas-menu.tsx';
 import { type PastePlace, pasteText, selectionAsText } from './clipboard.ts';
 import { subjectOfEdge, subjectOfNode } from './use-context-menus.ts';
 
+interface KeyActions {
+  readonly isList: boolean;
+  readonly onPalette: (request: PaletteRequest) => void;
+  readonly onMenu: (request: MenuRequest) => void;
+  readonly onTidy: () => void;
+  readonly onFit: () => void;
+  readonly onMap: () => void;
+  readonly onOpenNode?: (nodeId: string | null) => void;
+}
+
+type Act = (() => void) | null;
+
 /** Keyboard shortcuts and clipboard of the canvas. Ignores input in fields and everything in dialogs. */
 export function CanvasKeys({
-  isList,
-  onPalette,
-  onMenu,
-  onTidy,
-  onFit,
-  onMap,
-  onOpenNode,
   pasteAt,
-}: {
-  isList: boolean;
-  onPalette: (request: PaletteRequest) => void;
-  onMenu: (request: MenuRequest) => void;
-  onTidy: () => void;
-  onFit: () => void;
-  onMap: () => void;
-  onOpenNode?: (nodeId: string | null) => void;
-  pasteAt: () => PastePlace | undefined;
-}) {
-  const { t } = useTranslation();
-  const org = useOrg();
+  ...actions
+}: KeyActions & { readonly pasteAt: () => PastePlace | undefined }) {
   const store = useEditorStore();
   const { zoomIn, zoomOut, zoomTo } = useReactFlow();
   const flow = useStoreApi();
-
-  const onKey = useEffectEvent((event: KeyboardEvent) => {
+  const { isList, onPalette, onMenu, onTidy, onFit, onMap, onOpenNode } = actions;
+  useClipboard(pasteAt);
+  useOnDocument('keydown', (event) => {
     if (event.defaultPrevented || (isBusy(event.target) && !isPaletteKey(event))) return;
     const state = store.getState();
     const act = findAct(event, state);
@@ -46,7 +42,7 @@ export function CanvasKeys({
     act();
   });
 
-  function findAct(event: KeyboardEvent, state: EditorState): (() => void) | null {
+  function findAct(event: KeyboardEvent, state: EditorState): Act {
     const key = event.key.toLowerCase();
     const isControl = event.ctrlKey || event.metaKey;
     const changing = (act: () => void) => (state.isReadOnly ? null : act);
@@ -70,11 +66,15 @@ export function CanvasKeys({
         onOpenNode?.(null);
       };
     }
-    if (key === 'contextmenu' || (key === 'f10' && event.shiftKey)) return menuOf(event.target);
+    if (key === 'contextmenu' || (key === 'f10' && event.shiftKey)) {
+      return isList ? null : menuOf(event.target);
+    }
     if (key === '/') return changing(() => onPalette(requestOf(state)));
     // Enter activates a focused button or link.
-    const isOnNode = event.target instanceof Element && event.target.closest('.react-flow__node') !== null;
-    if (key === 'enter' && isOnNode) return openSelected(event);
+    if (key === 'enter' && event.target instanceof Element) {
+      const focused = event.target.closest('.react-flow__node');
+      if (focused !== null) return openNode(focused);
+    }
     if (isList) return null;
     switch (key) {
       case 'l':
@@ -95,8 +95,8 @@ export function CanvasKeys({
   }
 
   /** Opens the menu of the focused node or edge, else of the selection. */
-  function menuOf(target: EventTarget | null): (() => void) | null {
-    if (isList || !(target instanceof Element)) return null;
+  function menuOf(target: EventTarget | null): Act {
+    if (!(target instanceof Element)) return null;
     const element =
       target.closest('.react-flow__node, .react-flow__edge') ??
       document.querySelector(
@@ -111,44 +111,52 @@ export function CanvasKeys({
     return subject === null ? null : () => onMenu({ subject, at });
   }
 
-  function openSelected(event: KeyboardEvent): (() => void) | null {
-    const canvasId = (event.target as Element).closest('.react-flow__node')?.getAttribute('data-id');
-    const id = canvasId == null ? null : fromCanvasId(canvasId);
-    const isNode = store.getState().nodes.some((node) => node.id === id);
-    if (id === null || !isNode) return null;
+  function openNode(element: Element): Act {
+    const [id] = focusedIds(element);
+    const { nodes, select } = store.getState();
+    if (id === undefined || !nodes.some((node) => node.id === id)) return null;
     return () => {
-      store.getState().select([id]);
+      select([id]);
       onOpenNode?.(id);
     };
   }
+  return null;
+}
 
-  const onCopy = useEffectEvent((event: ClipboardEvent, isCut: boolean) => {
+function useClipboard(pasteAt: () => PastePlace | undefined): void {
+  const { t } = useTranslation();
+  const org = useOrg();
+  const store = useEditorStore();
+  const copy = (event: ClipboardEvent) => {
     if (isBusy(event.target) || document.getSelection()?.isCollapsed === false) return;
     const state = store.getState();
     const text = selectionAsText(state);
     if (text === null) return;
     event.clipboardData?.setData('text/plain', text);
     event.preventDefault();
-    if (isCut && !state.isReadOnly) state.remove(state.selectedIds);
-  });
-  const onPaste = useEffectEvent((event: ClipboardEvent) => {
+    if (event.type === 'cut' && !state.isReadOnly) state.remove(state.selectedIds);
+  };
+  useOnDocument('copy', copy);
+  useOnDocument('cut', copy);
+  useOnDocument('paste', (event) => {
     if (isBusy(event.target) || store.getState().isReadOnly) return;
     const text = event.clipboardData?.getData('text/plain') ?? '';
     if (text.trim() === '') return;
     event.preventDefault();
     pasteText(store, t, text, { place: pasteAt(), org });
   });
+}
 
+function useOnDocument<Name extends keyof DocumentEventMap>(
+  name: Name,
+  listener: (event: DocumentEventMap[Name]) => void,
+): void {
+  const onEvent = useEffectEvent(listener);
   useEffect(() => {
     const stop = new AbortController();
-    const { signal } = stop;
-    document.addEventListener('keydown', (event) => onKey(event), { signal });
-    document.addEventListener('copy', (event) => onCopy(event, false), { signal });
-    document.addEventListener('cut', (event) => onCopy(event, true), { signal });
-    document.addEventListener('paste', (event) => onPaste(event), { signal });
+    document.addEventListener(name, (event) => onEvent(event), { signal: stop.signal });
     return () => stop.abort();
-  }, []);
-  return null;
+  }, [name]);
 }
 
 /** With a single edge selected, the new node is inserted on it. */

@@ -8,35 +8,27 @@ import { Skeleton, useComputedColorScheme } from '@mantine/core';
 import { useElementSize, useMediaQuery, useMergedRef } from '@mantine/hooks';
 import type { CanvasEdge, CanvasNode, DiffMark } from '@millrace/editor-model/display.ts';
 import type { NodePreset } from '@millrace/editor-model/editor-state.ts';
-import { rememberType } from '@millrace/editor-model/recent-types.ts';
 import { useEditor, useEditorStore } from '@millrace/editor-model/store.ts';
 import { useInitialLayout } from '@millrace/editor-model/use-initial-layout.ts';
 import { fillingSkeleton, lazyPart } from '@millrace/ui/components/lazy-part.tsx';
-import { loadInReserve } from '@millrace/ui/components/load-in-reserve.ts';
-import { notifyFailure } from '@millrace/ui/components/notify.ts';
-import { useQueryClient } from '@tanstack/react-query';
 import { Panel, ReactFlowProvider, useReactFlow } from '@xyflow/react';
-import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
+import { useCallback, useMemo, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { createCanvasActions, type PaletteRequest } from './canvas-actions.ts';
 import { CanvasKeys } from './canvas-keys.tsx';
 import type { MenuRequest } from './canvas-menu.tsx';
+import { CanvasPalette } from './canvas-palette.tsx';
 import { CanvasToolbar } from './canvas-toolbar.tsx';
 import type { Joining } from './connect-dialog.tsx';
 import { EdgeActions } from './flow-edge.tsx';
 import { DropTarget } from './flow-node.tsx';
 import { Picture } from './picture.tsx';
 import { animationMs, FIT, useBringIntoView } from './use-bring-into-view.ts';
-import { connectorsOf, useConnectors, wholeTypes } from './use-connectors.ts';
+import { connectorsOf, useConnectors } from './use-connectors.ts';
 
 const CanvasEmpty = lazyPart(async () => (await import('./canvas-empty.tsx')).CanvasEmpty, fillingSkeleton);
 const CanvasMenu = lazyPart(async () => (await import('./canvas-menu.tsx')).CanvasMenu);
 const ConnectDialog = lazyPart(async () => (await import('./connect-dialog.tsx')).ConnectDialog);
-const loadPalette = () => import('./palette.tsx');
-const Palette = lazyPart(
-  async () => (await loadPalette()).Palette,
-  ({ search, onSearch }) => <PaletteLoading search={search} onSearch={onSearch} />,
-);
 const FlowList = lazyPart(async () => (await import('./flow-list.tsx')).FlowList, fillingSkeleton);
 
 /** In windows this narrow the list is shown first. */
@@ -55,22 +47,6 @@ export interface CanvasProps {
   focus?: { readonly nodeId: string } | null;
 }
 
-/** What is typed while the palette loads isn't lost, and isn't taken for keys of the canvas. */
-function PaletteLoading({ search, onSearch }: { search: string; onSearch: (search: string) => void }) {
-  const { t } = useTranslation();
-  return (
-    <div className="flow-palette">
-      <input
-        // biome-ignore lint/a11y/noAutofocus: it was opened to type into
-        autoFocus
-        aria-label={t('editor.searchNodes')}
-        value={search}
-        onChange={({ currentTarget }) => onSearch(currentTarget.value)}
-      />
-    </div>
-  );
-}
-
 /** The flow as an editable canvas or list; all changes go through the editor's store. */
 export function Canvas(props: CanvasProps) {
   return (
@@ -84,7 +60,6 @@ function CanvasInside({ marks = NO_MARKS, onOpenNode, onWidenNode, focus = null 
   const { t } = useTranslation();
   const scheme = useComputedColorScheme('light');
   const store = useEditorStore();
-  const isReadOnly = useEditor((state) => state.isReadOnly);
   const isEmpty = useEditor((state) => state.nodes.length === 0);
   useConnectors(useEditor((state) => connectorsOf(state.nodes)));
   const frame = useRef<HTMLDivElement>(null);
@@ -95,10 +70,6 @@ function CanvasInside({ marks = NO_MARKS, onOpenNode, onWidenNode, focus = null 
   const [hasMap, setHasMap] = useState(true);
   const [isSelecting, setSelecting] = useState(false);
   const [request, setRequest] = useState<PaletteRequest | null>(null);
-  const replaced = useEditor((state) => state.replacedTrigger);
-  const [search, setSearch] = useState('');
-  const isPaletteOpen = request !== null || replaced !== null;
-  if (!isPaletteOpen && search !== '') setSearch('');
   const [menu, setMenu] = useState<MenuRequest | null>(null);
   const [joining, setJoining] = useState<Joining | null>(null);
   const flow = useReactFlow<CanvasNode, CanvasEdge>();
@@ -110,42 +81,14 @@ function CanvasInside({ marks = NO_MARKS, onOpenNode, onWidenNode, focus = null 
     [store, flow, t],
   );
   const openNode = useCallback((nodeId: string | null) => onOpenNode?.(nodeId), [onOpenNode]);
-  const closePalette = () => {
+  const openNew = (nodeId: string) => onOpenNode?.(nodeId, { isNew: true });
+  const add = (type: string, place: PaletteRequest, preset?: NodePreset) => {
     setRequest(null);
-    store.getState().askForTrigger(null);
-  };
-  const replace = (id: string, type: string) => {
-    closePalette();
-    store.getState().replaceTrigger(id, type);
-    rememberType(type);
-    onOpenNode?.(id, { isNew: true });
-  };
-  const choose = (type: string, place: PaletteRequest, preset?: NodePreset) => {
-    setRequest(null);
-    onOpenNode?.(actions.add(type, place, preset), { isNew: true });
-  };
-  /** A service without a node of its own. */
-  const chooseService = async (type: string, place: PaletteRequest, search: string) => {
-    const { httpPresetFor } = await import('@millrace/editor-model/http-presets.ts');
-    choose(type, place, httpPresetFor(search));
+    openNew(actions.add(type, place, preset));
   };
   const fit = useCallback(() => void flow.fitView({ ...FIT, duration: animationMs() }), [flow]);
-  const client = useQueryClient();
-  useEffect(() => {
-    if (isReadOnly) return;
-    return loadInReserve(() => Promise.all([loadPalette(), client.ensureQueryData(wholeTypes)]));
-  }, [isReadOnly, client]);
   useBringIntoView(focus, frame, { width, height });
-  const edgeActions = useMemo(
-    () =>
-      isReadOnly
-        ? null
-        : {
-            insert: (onEdge: string) => setRequest({ place: { onEdge } }),
-            remove: (key: string) => store.getState().remove([key]),
-          },
-    [isReadOnly, store],
-  );
+  const edgeActions = useEdgeActions(setRequest);
   const hasRoomForMap = width > ROOM_FOR_MAP.width && height > ROOM_FOR_MAP.height;
   const isList = (view ?? (isNarrow ? 'list' : 'picture')) === 'list';
   const toolbar = (
@@ -163,7 +106,7 @@ function CanvasInside({ marks = NO_MARKS, onOpenNode, onWidenNode, focus = null 
   );
   const empty = isEmpty && (
     <CanvasEmpty
-      onChoose={(type, label) => choose(type, {}, label === undefined ? {} : { label })}
+      onChoose={(type, label) => add(type, {}, label === undefined ? {} : { label })}
       onSearch={() => setRequest({})}
     />
   );
@@ -203,19 +146,7 @@ function CanvasInside({ marks = NO_MARKS, onOpenNode, onWidenNode, focus = null 
           )}
         </DropTarget>
       </EdgeActions>
-      {isPaletteOpen && (
-        <Palette
-          request={request ?? {}}
-          replaced={replaced}
-          search={search}
-          onSearch={setSearch}
-          onClose={closePalette}
-          onChoose={(type) => (replaced === null ? choose(type, request ?? {}) : replace(replaced, type))}
-          onChooseService={(type, search) =>
-            void chooseService(type, request ?? {}, search).catch(notifyFailure)
-          }
-        />
-      )}
+      <CanvasPalette request={request} onAdd={add} onReplaced={openNew} onClose={() => setRequest(null)} />
       {menu !== null && (
         <CanvasMenu
           request={menu}
@@ -243,4 +174,16 @@ function CanvasInside({ marks = NO_MARKS, onOpenNode, onWidenNode, focus = null 
       </output>
     </div>
   );
+}
+
+function useEdgeActions(openPalette: (request: PaletteRequest) => void) {
+  const store = useEditorStore();
+  const isReadOnly = useEditor((state) => state.isReadOnly);
+  return useMemo(() => {
+    if (isReadOnly) return null;
+    return {
+      insert: (onEdge: string) => openPalette({ place: { onEdge } }),
+      remove: (key: string) => store.getState().remove([key]),
+    };
+  }, [isReadOnly, store, openPalette]);
 }

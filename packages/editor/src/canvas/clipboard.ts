@@ -2,6 +2,7 @@ import { type Clipping, cutOut, readClip, writeClip } from '@millrace/editor-mod
 import type { EditorState, FlowClip, Point } from '@millrace/editor-model/editor-state.ts';
 import { takeApart } from '@millrace/editor-model/flow-value.ts';
 import { isDifyText, isImported } from '@millrace/editor-model/foreign-product.ts';
+import type { InLoop } from '@millrace/editor-model/geometry.ts';
 import { isCurl, isUrl } from '@millrace/editor-model/pasted-text.ts';
 import type { EditorStore } from '@millrace/editor-model/store.ts';
 import { notifyDone, notifyWarning } from '@millrace/ui/components/notify.ts';
@@ -11,7 +12,7 @@ import type { TFunction } from 'i18next';
 export interface PastePlace {
   readonly at: Point;
   /** The innermost loop at the target and the position in it; triggers and notes are pasted outside. */
-  readonly inLoop?: { readonly id: string; readonly at: Point };
+  readonly inLoop?: InLoop;
 }
 
 /** The selection as text for the clipboard; null if nothing in it can be copied. */

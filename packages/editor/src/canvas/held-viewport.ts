@@ -1,33 +1,21 @@
 import type { CanvasEdge, CanvasNode } from '@millrace/editor-model/display.ts';
 import type { useStoreApi, Viewport } from '@xyflow/react';
 
+export type FlowApi = ReturnType<typeof useStoreApi<CanvasNode, CanvasEdge>>;
+
 /** Where the canvas is looked at, also while React Flow isn't told. */
-export interface HeldViewport {
-  /** For React Flow, which leaves the viewport to whoever gives it one. Always the current one: it reads this once more after the first fit. */
-  readonly given: Viewport;
-  /** The same object as long as nothing moves. */
-  readonly get: () => Viewport;
-  readonly subscribe: (listener: () => void) => () => void;
-  /** For each step of a pan or zoom. */
-  readonly change: (viewport: Viewport) => void;
-  /** From here on, a step that doesn't zoom only moves what is drawn. */
-  readonly hold: () => void;
-  /** React Flow is told where a pan has led to. */
-  readonly release: () => void;
-}
+export type HeldViewport = ReturnType<typeof createHeldViewport>;
 
 /**
  * Keeps the steps of a pan from React Flow: some thousand subscriptions of its nodes, handles and edges look at each, and none of them depends on
  * the offset. Who does asks here.
  */
-export function createHeldViewport(
-  flow: ReturnType<typeof useStoreApi<CanvasNode, CanvasEdge>>,
-  start: Viewport,
-): HeldViewport {
+export function createHeldViewport(flow: FlowApi, start: Viewport) {
   const listeners = new Set<() => void>();
   let [now, isHeld] = [start, false];
   const tell = () => flow.setState({ transform: [now.x, now.y, now.zoom] });
   return {
+    /** For React Flow, which leaves the viewport to whoever gives it one. Always the current one: it reads this once more after the first fit. */
     given: {
       get x() {
         return now.x;
@@ -39,22 +27,26 @@ export function createHeldViewport(
         return now.zoom;
       },
     },
+    /** The same object as long as nothing moves. */
     get: () => now,
-    subscribe(listener) {
+    subscribe: (listener: () => void) => {
       listeners.add(listener);
-      return () => listeners.delete(listener);
+      return () => void listeners.delete(listener);
     },
-    change(viewport) {
+    /** For each step of a pan or zoom. */
+    change: (viewport: Viewport) => {
       const isPan = viewport.zoom === now.zoom;
       now = viewport;
       if (isHeld && isPan) moveDrawn(flow.getState().domNode, viewport);
       else tell();
       for (const listener of listeners) listener();
     },
-    hold() {
+    /** From here on, a step that doesn't zoom only moves what is drawn. */
+    hold: () => {
       isHeld = true;
     },
-    release() {
+    /** React Flow is told where a pan has led to. */
+    release: () => {
       if (isHeld) tell();
       isHeld = false;
     },

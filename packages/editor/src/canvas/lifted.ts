@@ -3,7 +3,7 @@ import type { RouteEdge } from '@millrace/editor-model/edge-routing.ts';
 import type { Point } from '@millrace/editor-model/editor-state.ts';
 import { drawCurve, endsOf, stateOf } from '@millrace/editor-model/far-edges.ts';
 import { drawFarNode } from '@millrace/editor-model/far-nodes.ts';
-import type { useStoreApi } from '@xyflow/react';
+import type { FlowApi } from './held-viewport.ts';
 
 /** Each is a layer of its own. */
 const MOST = 8;
@@ -11,7 +11,7 @@ const SVG = 'http://www.w3.org/2000/svg';
 
 /** What a drag is begun with. */
 export interface BeforeLift {
-  readonly flow: ReturnType<typeof useStoreApi<CanvasNode, CanvasEdge>>;
+  readonly flow: FlowApi;
   readonly nodes: readonly CanvasNode[];
   readonly edges: readonly CanvasEdge[];
   readonly routing: RouteEdge | null;

@@ -3,38 +3,29 @@ import '@millrace/ui/i18n/parts/editor.ts';
 import '@millrace/ui/i18n/service/whole.ts';
 import { CloseButton, Group, Kbd, Paper, ScrollArea, TextInput } from '@mantine/core';
 import { useClickOutside } from '@mantine/hooks';
-import { isWhole, type KnownType, type NodeType } from '@millrace/editor-model/editor-state.ts';
-import { type FoundGroup, findTypes } from '@millrace/editor-model/find-types.ts';
+import { isWhole, type NodeType } from '@millrace/editor-model/editor-state.ts';
+import { FALLBACK_TYPE, isNamedGroup, listTypes } from '@millrace/editor-model/list-types.ts';
 import { kindClass } from '@millrace/editor-model/node-classes.ts';
 import { recentTypes } from '@millrace/editor-model/recent-types.ts';
 import { useEditor } from '@millrace/editor-model/store.ts';
 import { ErrorState, LoadingRows } from '@millrace/ui/components/states.tsx';
 import { Hint, Muted } from '@millrace/ui/components/text.tsx';
 import { Search } from 'lucide-react';
-import { type KeyboardEvent, useEffect, useId, useMemo, useRef, useState } from 'react';
+import { type KeyboardEvent, type ReactNode, useEffect, useId, useMemo, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { DRAGGED_TYPE, type PaletteRequest } from './canvas-actions.ts';
+import type { PaletteRequest } from './canvas-actions.ts';
+import { DRAGGED_TYPE } from './drag-actions.ts';
 import { NodeIcon } from './node-icon.tsx';
 // Every icon comes with the palette, which is there when the connection is lost.
 import './rare-icon.tsx';
 import { useWholeTypes } from './use-connectors.ts';
 
-/** Groups with a translated name, in display order; types of other groups follow under the group's own name. */
-const GROUPS = [
-  'recent',
-  'trigger',
-  'core',
-  'wait',
-  'webhook',
-  'flow',
-  'http',
-  'data',
-  'sql',
-  'chat',
-  'email',
-  'ai',
-] as const;
-type GroupName = (typeof GROUPS)[number];
+const STEPS: { readonly [key: string]: number | undefined } = {
+  ArrowDown: 1,
+  ArrowUp: -1,
+  PageDown: 8,
+  PageUp: -8,
+};
 
 /** Node types to choose from: by search, arrow keys and Enter, or by dragging. */
 export function Palette({
@@ -42,7 +33,7 @@ export function Palette({
   replaced,
   search,
   onSearch: setSearch,
-  onChoose: onChooseType,
+  onChoose,
   onChooseService,
   onClose,
 }: {
@@ -65,21 +56,20 @@ export function Palette({
   const hasTrigger = useEditor(({ nodes }) =>
     nodes.some(({ type }) => nodeTypes.get(type)?.kind === 'trigger'),
   );
-  const whole = useWholeTypes({ ofConnectors: true });
   const [at, setAt] = useState(0);
   const [recent] = useState(recentTypes);
   const list = useRef<HTMLDivElement>(null);
   const frame = useClickOutside(onClose);
   const isReplacing = replaced !== null;
-  // Triggers have no incoming edges.
   const isJoined = request.place !== undefined && !('at' in request.place && !('after' in request.place));
   const { groups, isFallback } = useMemo(
-    () => listTypes(nodeTypes, search, { isJoined, hasTrigger, former }, recent),
+    () => listTypes(nodeTypes, search, { isJoined, hasTrigger, former, recent }),
     [nodeTypes, search, isJoined, hasTrigger, former, recent],
   );
   const found = groups.flatMap(({ types }) => types);
-  const active = found[Math.min(at, found.length - 1)];
-  const onChoose = (type: string) => (isFallback ? onChooseService(type, search) : onChooseType(type));
+  const last = found.length - 1;
+  const active = found[Math.min(at, last)];
+  const choose = (type: string) => (isFallback ? onChooseService(type, search) : onChoose(type));
 
   useEffect(() => {
     list.current
@@ -89,26 +79,16 @@ export function Palette({
 
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.nativeEvent.isComposing) return;
-    const step = { ArrowDown: 1, ArrowUp: -1, PageDown: 8, PageUp: -8 }[event.key];
-    if (step !== undefined) {
-      event.preventDefault();
-      setAt(Math.max(0, Math.min(found.length - 1, Math.min(at, found.length - 1) + step)));
-    } else if (event.key === 'Enter' && active !== undefined) {
-      event.preventDefault();
-      onChoose(active.type);
-    } else if (event.key === 'Escape') {
-      event.preventDefault();
+    const step = STEPS[event.key];
+    if (step !== undefined) setAt(Math.max(0, Math.min(last, Math.min(at, last) + step)));
+    else if (event.key === 'Enter' && active !== undefined) choose(active.type);
+    else if (event.key === 'Escape') {
       event.stopPropagation();
       onClose();
-    }
+    } else return;
+    event.preventDefault();
   };
-  const title = isReplacing
-    ? t('editor.changeTrigger')
-    : request.place === undefined || 'at' in request.place
-      ? t('editor.addNode')
-      : 'onEdge' in request.place
-        ? t('editor.insertHere')
-        : t('editor.addAfter');
+  const title = t(`editor.${titleKey(request, isReplacing)}`);
   return (
     <Paper ref={frame} withBorder shadow="md" className="flow-palette" role="dialog" aria-label={title}>
       <Group p="xs" gap="xs" wrap="nowrap">
@@ -139,11 +119,7 @@ export function Palette({
         )}
         <div role="listbox" id={listId} aria-label={title}>
           {groups.map(({ group, types }) => (
-            // biome-ignore lint/a11y/useSemanticElements: a group of options, not of fields
-            <div key={group} role="group" aria-label={groupName(group)}>
-              <Hint fw={600} px="xs" pt={6} pb={2} aria-hidden>
-                {groupName(group)}
-              </Hint>
+            <PaletteGroup key={group} group={group}>
               {types.map((type) => (
                 <PaletteItem
                   key={type.type}
@@ -152,25 +128,14 @@ export function Palette({
                   isActive={type === active}
                   onPoint={() => setAt(found.indexOf(type))}
                   isDraggable={!isReplacing}
-                  onChoose={() => onChoose(type.type)}
+                  onChoose={() => choose(type.type)}
                   onDragged={onClose}
                 />
               ))}
-            </div>
+            </PaletteGroup>
           ))}
         </div>
-        {whole.error !== null ? (
-          <ErrorState error={whole.error} onRetry={whole.retry} />
-        ) : (
-          found.length === 0 &&
-          (isWhole(nodeTypes.get(FALLBACK)) ? (
-            <Muted p="sm" ta="center" role="status">
-              {t('editor.noNodes', { search })}
-            </Muted>
-          ) : (
-            <LoadingRows />
-          ))
-        )}
+        <Missing search={search} isEmpty={found.length === 0} />
       </ScrollArea.Autosize>
       <Group p={6} px="xs" gap={6} className="flow-palette-foot" visibleFrom="sm">
         <Kbd size="xs">↑</Kbd>
@@ -180,10 +145,41 @@ export function Palette({
       </Group>
     </Paper>
   );
+}
 
-  function groupName(group: string): string {
-    return GROUPS.includes(group as GroupName) ? t(`editor.group.${group as GroupName}`) : group;
-  }
+/** Why types are missing from the list: there are none, or they are loading, or couldn't be loaded. */
+function Missing({ search, isEmpty }: { search: string; isEmpty: boolean }) {
+  const { t } = useTranslation();
+  const whole = useWholeTypes({ ofConnectors: true });
+  const isLoaded = useEditor(({ nodeTypes }) => isWhole(nodeTypes.get(FALLBACK_TYPE)));
+  if (whole.error !== null) return <ErrorState error={whole.error} onRetry={whole.retry} />;
+  if (!isEmpty) return null;
+  if (!isLoaded) return <LoadingRows />;
+  return (
+    <Muted p="sm" ta="center" role="status">
+      {t('editor.noNodes', { search })}
+    </Muted>
+  );
+}
+
+function titleKey({ place }: PaletteRequest, isReplacing: boolean) {
+  if (isReplacing) return 'changeTrigger';
+  if (place === undefined || 'at' in place) return 'addNode';
+  return 'onEdge' in place ? 'insertHere' : 'addAfter';
+}
+
+function PaletteGroup({ group, children }: { group: string; children: ReactNode }) {
+  const { t } = useTranslation();
+  const name = isNamedGroup(group) ? t(`editor.group.${group}`) : group;
+  return (
+    // biome-ignore lint/a11y/useSemanticElements: a group of options, not of fields
+    <div role="group" aria-label={name}>
+      <Hint fw={600} px="xs" pt={6} pb={2} aria-hidden>
+        {name}
+      </Hint>
+      {children}
+    </div>
+  );
 }
 
 function PaletteItem({
@@ -233,45 +229,4 @@ function PaletteItem({
       </span>
     </div>
   );
-}
-
-/** Calls whatever has no node of its own. */
-const FALLBACK = 'http.request';
-
-/**
- * Types to offer; if none fits the search, the one that can call anything.
- * @param former type of the trigger to be replaced, for which only other triggers are offered; null: none
- */
-function listTypes(
-  nodeTypes: ReadonlyMap<string, KnownType>,
-  search: string,
-  {
-    isJoined,
-    hasTrigger,
-    former,
-  }: { readonly isJoined: boolean; readonly hasTrigger: boolean; readonly former: string | null },
-  recent: readonly string[],
-): { readonly groups: readonly FoundGroup[]; readonly isFallback: boolean } {
-  const isReplacing = former !== null;
-  const all = [...nodeTypes.values()]
-    .filter(isWhole)
-    .filter(({ is_replaced: isReplaced }) => isReplaced !== true)
-    .filter(({ kind, type }) =>
-      isReplacing ? kind === 'trigger' && type !== former : kind !== 'trigger' || !isJoined,
-    );
-  // Who has a trigger rather looks for what comes after it.
-  const groups = findTypes(all, search, { putsTriggersLast: hasTrigger });
-  const other = nodeTypes.get(FALLBACK);
-  if (groups.length === 0 && isWhole(other) && !isReplacing)
-    return { groups: [{ group: other.group, types: [other] }], isFallback: true };
-  // While searching, the best match comes first whatever its group.
-  if (search.trim() !== '') return { groups, isFallback: false };
-  const rank = (group: string) => (GROUPS as readonly string[]).indexOf(group) >>> 0;
-  const used = recent.flatMap((type) => all.find((each) => each.type === type) ?? []);
-  const others = groups
-    .map(({ group, types }) => ({ group, types: types.filter((type) => !used.includes(type)) }))
-    .filter(({ types }) => types.length > 0)
-    .toSorted((a, b) => rank(a.group) - rank(b.group));
-  const isNew = used.length === 0;
-  return { groups: isNew ? others : [{ group: 'recent', types: used }, ...others], isFallback: false };
 }

@@ -43,22 +43,7 @@ export function useDrawing(marks: { readonly [nodeId: string]: DiffMark }) {
     'placed',
     'isReadOnly',
   );
-  const { t } = useTranslation();
-  const labels = useMemo(
-    (): DrawingLabels => ({
-      nameEdge: (from, handle, to) =>
-        handle === null ? t('canvas.edgeName', { from, to }) : t('canvas.edgeNameBy', { from, handle, to }),
-      aboutNode: (node) => aboutNode(node, t),
-      emptyNote: t('canvas.emptyNote'),
-      kinds: {
-        step: { 'aria-roledescription': t('canvas.kind.node') },
-        loop: { 'aria-roledescription': t('canvas.kind.loop') },
-        note: { 'aria-roledescription': t('canvas.kind.note') },
-        edge: { 'aria-roledescription': t('canvas.kind.edge') },
-      },
-    }),
-    [t],
-  );
+  const labels = useDrawingLabels();
   const [drawn, setDrawn] = useState(() => {
     const nodes = drawNodes({ ...parts, marks }, [], labels);
     const edges = drawEdges({ ...parts, marks }, [], labels);
@@ -160,6 +145,25 @@ export function useDrawing(marks: { readonly [nodeId: string]: DiffMark }) {
   );
   const [place] = useState(createPlaces);
   return { nodes: place(nodes), edges, lifted, routing, onNodesChange, onEdgesChange };
+}
+
+function useDrawingLabels(): DrawingLabels {
+  const { t } = useTranslation();
+  return useMemo(
+    (): DrawingLabels => ({
+      nameEdge: (from, handle, to) =>
+        handle === null ? t('canvas.edgeName', { from, to }) : t('canvas.edgeNameBy', { from, handle, to }),
+      aboutNode: (node) => aboutNode(node, t),
+      emptyNote: t('canvas.emptyNote'),
+      kinds: {
+        step: { 'aria-roledescription': t('canvas.kind.node') },
+        loop: { 'aria-roledescription': t('canvas.kind.loop') },
+        note: { 'aria-roledescription': t('canvas.kind.note') },
+        edge: { 'aria-roledescription': t('canvas.kind.edge') },
+      },
+    }),
+    [t],
+  );
 }
 
 /** Where nodes are dragged to, if these changes are a step of a drag and nothing else. */

@@ -9,31 +9,26 @@ export interface InsertTarget {
   readonly insert: (path: string) => void;
 }
 
+export type InsertTargets = ReturnType<typeof createInsertTargets>;
+
 /** The fields of a form that take data. */
-export interface InsertTargets {
-  add(target: InsertTarget): void;
-  remove(target: InsertTarget): void;
-  /** Remembers that it was focused. */
-  use(target: InsertTarget): void;
-  /** The field used last; else the first one that must be filled in, else the first one. Null: there is none. */
-  current(): InsertTarget | null;
-}
-
-export const InsertTargetContext = createContext<InsertTargets | null>(null);
-
-export function createInsertTargets(): InsertTargets {
+export function createInsertTargets() {
   const all = new Set<InsertTarget>();
   let last: InsertTarget | null = null;
   return {
-    add: (target) => all.add(target),
-    remove(target) {
+    add(target: InsertTarget): void {
+      all.add(target);
+    },
+    remove(target: InsertTarget): void {
       all.delete(target);
       if (last === target) last = null;
     },
-    use(target) {
+    /** Remembers that it was focused. */
+    use(target: InsertTarget): void {
       last = target;
     },
-    current() {
+    /** The field used last; else the first one that must be filled in, else the first one. Null: there is none. */
+    current(): InsertTarget | null {
       if (last !== null) return last;
       const inOrder = [...all]
         .filter(({ isPassive }) => isPassive !== true)
@@ -44,6 +39,8 @@ export function createInsertTargets(): InsertTargets {
     },
   };
 }
+
+export const InsertTargetContext = createContext<InsertTargets | null>(null);
 
 /** Marks the elements of targets, which may be nested: the innermost one takes what is inserted. */
 export const TAKES_DATA = 'data-takes-data';

@@ -10,18 +10,10 @@ interface Memory {
   readonly values: Map<string, Value>;
 }
 
-export interface Alternatives {
-  /** Sets a value in its current form. */
-  readonly set: (next: Value) => void;
-  /** Switches to another form: restores its last value there, else uses the initial one. */
-  readonly switchTo: (from: string, to: string, initial: () => Value) => void;
-  /** Switches to another form with this value. */
-  readonly replace: (from: string, next: Value) => void;
-}
-
 /** Lets the user switch between forms of a value without losing earlier input. */
-export function useAlternatives(value: Value, onChange: (value: Value) => void): Alternatives {
+export function useAlternatives(value: Value, onChange: (value: Value) => void) {
   const memory = useRef<Memory>({ sent: value, values: new Map() });
+  /** Sets a value in its current form. */
   const set = (next: Value) => {
     memory.current.sent = next;
     onChange(next);
@@ -33,11 +25,13 @@ export function useAlternatives(value: Value, onChange: (value: Value) => void):
   };
   return {
     set,
-    switchTo(from, to, begin) {
+    /** Switches to another form: restores its last value there, else uses the initial one. */
+    switchTo: (from: string, to: string, initial: () => Value) => {
       const values = remember(from);
-      set(values.has(to) ? values.get(to) : begin());
+      set(values.has(to) ? values.get(to) : initial());
     },
-    replace(from, next) {
+    /** Switches to another form with this value. */
+    replace: (from: string, next: Value) => {
       remember(from);
       set(next);
     },

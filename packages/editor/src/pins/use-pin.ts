@@ -4,18 +4,13 @@ import type { JsonObject } from '@millrace/engine';
 import { useCallback, useContext } from 'react';
 import { PinSyncContext } from './pin-sync.ts';
 
-export interface OwnPin {
-  /** Undefined: not pinned. */
-  readonly output: JsonObject | undefined;
-  /** Pins an output, or unpins with null. Takes effect at once and is saved a moment later. */
-  readonly set: (output: JsonObject | null) => void;
-}
-
 /** The user's pinned output of a node. */
-export function usePin(nodeId: string): OwnPin {
+export function usePin(nodeId: string) {
   const store = useEditorStore();
   const pinSync = useContext(PinSyncContext);
+  /** Undefined: not pinned. */
   const output = useEditor((state) => own(state.pins, nodeId));
+  /** Pins an output, or unpins with null. Takes effect at once and is saved a moment later. */
   const set = useCallback(
     (next: JsonObject | null) => {
       const { pins, showPins } = store.getState();

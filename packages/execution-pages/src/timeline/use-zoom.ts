@@ -4,23 +4,16 @@ import { pan, type Scale, zoom } from './timeline-scale.ts';
 const WHEEL_STEP = 1.25;
 
 /** The time range shown by a chart. */
-export interface Zoom {
-  readonly shown: Scale;
-  readonly isZoomed: boolean;
-  /** Below 1 zooms in. */
-  readonly zoomBy: (factor: number) => void;
-  /** By a fraction of the visible range; negative moves to earlier times. */
-  readonly move: (share: number) => void;
-  readonly reset: () => void;
-  readonly onKeyDown: (event: KeyboardEvent<HTMLElement>) => void;
-}
+export type Zoom = ReturnType<typeof useZoom>;
 
 /** Shows everything until zoomed: with buttons, the keys + - 0 and the arrows, or Ctrl and the wheel (without Ctrl, sideways). */
-export function useZoom(whole: Scale, frame: RefObject<HTMLElement | null>): Zoom {
+export function useZoom(whole: Scale, frame: RefObject<HTMLElement | null>) {
   const [part, setPart] = useState<Scale | null>(null);
   const shown = part ?? whole;
+  /** A factor below 1 zooms in. */
   const zoomBy = (factor: number, aroundMs = (shown.fromMs + shown.toMs) / 2) =>
     setPart(zoom(shown, whole, factor, aroundMs));
+  /** By a fraction of the visible range; negative moves to earlier times. */
   const move = (share: number) => setPart(part === null ? null : pan(part, whole, share));
   const onWheel = useEffectEvent((event: WheelEvent) => {
     const track = frame.current?.querySelector('[data-track]')?.getBoundingClientRect();

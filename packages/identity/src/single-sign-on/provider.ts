@@ -25,23 +25,14 @@ export class ProviderUnavailableError extends Error {
   override readonly name = 'ProviderUnavailableError';
 }
 
-/** An OpenID Connect provider: authorization code flow with PKCE, state and nonce. */
-export interface Provider {
-  /** The URL to send the browser to. Throws if the provider can't be reached. */
-  begin(): Promise<{ readonly url: URL; readonly journey: Journey }>;
-  /**
-   * Completes the sign-in with the URL the browser returned with. Throws if anything about it doesn't match how it was
-   * started.
-   * @throws ProviderUnavailableError
-   */
-  finish(url: URL, journey: Journey): Promise<Identity>;
-}
+export type Provider = ReturnType<typeof createProvider>;
 
 /** @param redirectUri where the browser returns to */
-export function createProvider(config: SingleSignOnSettings, redirectUri: string): Provider {
+export function createProvider(config: SingleSignOnSettings, redirectUri: string) {
   const discover = loadOnce(() => discoverProvider(config));
   return {
-    async begin() {
+    /** The URL to send the browser to. Throws if the provider can't be reached. */
+    async begin(): Promise<{ readonly url: URL; readonly journey: Journey }> {
       const provider = await discover();
       const journey = {
         state: client.randomState(),
@@ -58,7 +49,12 @@ export function createProvider(config: SingleSignOnSettings, redirectUri: string
       });
       return { url, journey };
     },
-    async finish(url, { state, nonce, codeVerifier }) {
+    /**
+     * Completes the sign-in with the URL the browser returned with. Throws if anything about it doesn't match how it was
+     * started.
+     * @throws ProviderUnavailableError
+     */
+    async finish(url: URL, { state, nonce, codeVerifier }: Journey): Promise<Identity> {
       const problem = url.searchParams.get('error') ?? '';
       if (DOWN.has(problem)) throw new ProviderUnavailableError(`the provider says ${problem}`);
       const provider = await discover().catch(throwUnavailable);

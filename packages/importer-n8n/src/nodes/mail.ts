@@ -1,9 +1,10 @@
 import type { JsonValue } from '@millrace/engine';
-import { template } from '@millrace/importer-kit/refs';
+import { type Shape, template } from '@millrace/importer-kit/refs';
 import { message } from '@millrace/messages';
 import type { Out } from '../compiler.ts';
 import { arrayOf, objectOf, textOf } from '../read.ts';
 import type { Step } from '../step.ts';
+import { pairsOf } from './service-values-more.ts';
 import { textSetting } from './stores.ts';
 
 const OPERATIONS: { readonly [name: string]: string } = {
@@ -19,11 +20,9 @@ export function gmailMail(step: Step): readonly Out[] | null {
   const to = ['sendTo', 'toEmail', 'options.sendTo'].find((path) => isGiven(step.raw(path)));
   if (operation === undefined || to === undefined || step.raw('options.threadId') !== undefined) return null;
   const isHtml = step.text('emailType', step.node.version >= 2 ? 'html' : 'text') === 'html';
-  const optional = (setting: string, path: string): { [name: string]: JsonValue } =>
-    isGiven(step.raw(path)) ? { [setting]: textSetting(step.param(path)) } : {};
-  const names = arrayOf(step.raw('options.attachmentsUi.attachmentsBinary'))
-    .flatMap((each) => (textOf(objectOf(each).property) ?? 'data').split(','))
-    .map((each) => each.trim());
+  const names = arrayOf(step.raw('options.attachmentsUi.attachmentsBinary')).flatMap((each) =>
+    (textOf(objectOf(each).property) ?? 'data').split(','),
+  );
   step.approximate(message('import.made_operation'));
   step.approximate(message('import.choose_credential'));
   const id = step.add(`connector.gmail.${operation}`, {
@@ -32,10 +31,8 @@ export function gmailMail(step: Step): readonly Out[] | null {
     subject: textSetting(step.param('subject', '')),
     text: textSetting(step.value(step.raw('message') ?? step.raw('htmlMessage') ?? '')),
     format: isHtml ? 'html' : 'plain',
-    ...(names.length === 0 ? {} : { attachments: names.map((each) => template(step.file(each))) }),
-    ...optional('cc', 'options.ccList'),
-    ...optional('bcc', 'options.bccList'),
-    ...optional('reply_to', 'options.replyTo'),
+    ...filesOf(step, names),
+    ...given(step, { cc: 'options.ccList', bcc: 'options.bccList', reply_to: 'options.replyTo' }),
   });
   return [step.one(`nodes.${id}.output`)];
 }
@@ -44,52 +41,102 @@ function isGiven(value: JsonValue | undefined): boolean {
   return value !== undefined && value !== null && value !== '';
 }
 
-/** A mail of Outlook or SendGrid with files, which no plain call sends; null for one without. */
-export function mailWithFiles(step: Step): readonly Out[] | null {
+/** A mail that Outlook or SendGrid sends; null for anything else. */
+export function serviceMail(step: Step): readonly Out[] | null {
   const { kind } = step.node;
-  const isSent = (step.text('operation') || 'send') === 'send';
-  if (!isSent) return null;
-  if (kind === 'microsoftOutlook') return outlookMail(step);
+  if ((step.text('operation') || 'send') !== 'send') return null;
+  if (kind === 'microsoftOutlook')
+    return (step.text('resource') || 'message') === 'message' ? outlookMail(step) : null;
   return kind === 'sendGrid' && (step.text('resource') || 'mail') === 'mail' ? sendGridMail(step) : null;
 }
 
 function outlookMail(step: Step): readonly Out[] | null {
-  const names = arrayOf(step.raw('additionalFields.attachments.attachments')).map(
-    (each) => textOf(objectOf(each).binaryPropertyName) ?? 'data',
+  if (!isGiven(step.raw('toRecipients'))) return null;
+  const names = isTool(step)
+    ? []
+    : arrayOf(step.raw('additionalFields.attachments.attachments')).map(
+        (each) => textOf(objectOf(each).binaryPropertyName) ?? 'data',
+      );
+  // Without this setting, n8n sends none, and Outlook takes the content for plain text.
+  const isHtml = step.text('additionalFields.bodyContentType').toLowerCase() === 'html';
+  return made(
+    step,
+    'connector.microsoft_outlook.send_message',
+    {
+      to: textSetting(step.param('toRecipients')),
+      subject: textSetting(step.param('subject', '')),
+      content: textSetting(step.param('bodyContent', '')),
+      format: isHtml ? 'HTML' : 'Text',
+      ...filesOf(step, names),
+      ...given(step, {
+        cc: 'additionalFields.ccRecipients',
+        bcc: 'additionalFields.bccRecipients',
+        reply_to: 'additionalFields.replyTo',
+        from: 'additionalFields.from',
+      }),
+      ...(step.raw('additionalFields.saveToSentItems') === false ? { save: false } : {}),
+    },
+    { success: ['sent'] },
   );
-  if (names.length === 0 || !isGiven(step.raw('toRecipients'))) return null;
-  const isHtml = step.text('additionalFields.bodyContentType', 'html').toLowerCase() === 'html';
-  return made(step, 'connector.microsoft_outlook.send_message', {
-    to: textSetting(step.param('toRecipients')),
-    subject: textSetting(step.param('subject', '')),
-    content: textSetting(step.param('bodyContent', '')),
-    format: isHtml ? 'HTML' : 'Text',
-    attachments: filesOf(step, names),
-  });
 }
 
 function sendGridMail(step: Step): readonly Out[] | null {
-  const given = textOf(step.raw('additionalFields.attachments'));
-  if (given === null || given === '' || step.raw('dynamicTemplate') === true) return null;
-  const isHtml = step.text('contentType') === 'text/html';
-  return made(step, 'connector.sendgrid.send_email', {
-    to: textSetting(step.param('toEmail', '')),
+  if (!isGiven(step.raw('toEmail'))) return null;
+  const attached = isTool(step) ? null : textOf(step.raw('additionalFields.attachments'));
+  const mail = {
+    to: textSetting(step.param('toEmail')),
     from: textSetting(step.param('fromEmail', '')),
-    from_name: textSetting(step.param('fromName', '')),
+    ...given(step, {
+      from_name: 'fromName',
+      cc: 'additionalFields.ccEmail',
+      bcc: 'additionalFields.bccEmail',
+      reply_to: 'additionalFields.replyToEmail',
+    }),
+    ...filesOf(step, (attached ?? '').split(',')),
+  };
+  const shape = { messageId: ['message_id'] };
+  if (step.raw('dynamicTemplate') === true) {
+    const filled = {
+      template_id: textSetting(step.param('templateId', '')),
+      data: pairsOf(step, 'dynamicTemplateFields.fields', 'key', 'value'),
+    };
+    return made(step, 'connector.sendgrid.send_template', { ...mail, ...filled }, shape);
+  }
+  const content = {
     subject: textSetting(step.param('subject', '')),
     content: textSetting(step.param('contentValue', '')),
-    format: isHtml ? 'text/html' : 'text/plain',
-    attachments: filesOf(step, given.split(',')),
-  });
+    format: step.text('contentType') === 'text/html' ? 'text/html' : 'text/plain',
+  };
+  return made(step, 'connector.sendgrid.send_email', { ...mail, ...content }, shape);
 }
 
-function filesOf(step: Step, names: readonly string[]): JsonValue {
-  return names.map((name) => template(step.file(name.trim())));
+/** A model has no files to attach. */
+function isTool(step: Step): boolean {
+  return step.toolArguments !== null;
 }
 
-function made(step: Step, type: string, config: { readonly [name: string]: JsonValue }): readonly Out[] {
+/** Settings by the parameters that say them, without those that say nothing. */
+function given(step: Step, paths: { readonly [setting: string]: string }): { [name: string]: JsonValue } {
+  return Object.fromEntries(
+    Object.entries(paths).flatMap(([setting, path]): [string, JsonValue][] =>
+      isGiven(step.raw(path)) ? [[setting, textSetting(step.param(path))]] : [],
+    ),
+  );
+}
+
+function filesOf(step: Step, names: readonly string[]): { [name: string]: JsonValue } {
+  const files = names.map((name) => name.trim()).filter((name) => name !== '');
+  return files.length === 0 ? {} : { attachments: files.map((name) => template(step.file(name))) };
+}
+
+function made(
+  step: Step,
+  type: string,
+  config: { readonly [name: string]: JsonValue },
+  shape: Shape,
+): readonly Out[] {
   step.approximate(message('import.made_operation'));
   step.approximate(message('import.choose_credential'));
   const id = step.add(type, { credential_id: 0, ...config });
-  return [step.one(`nodes.${id}.output`)];
+  return [step.one(`nodes.${id}.output`, shape)];
 }

@@ -12,7 +12,7 @@ import { dataTable } from './data-tables.ts';
 import { telegramFile, uploadToDrive } from './files.ts';
 import { formPage } from './form-pages.ts';
 import { githubFile } from './github.ts';
-import { gmailMail, mailWithFiles } from './mail.ts';
+import { gmailMail, serviceMail } from './mail.ts';
 import { callService } from './service-call.ts';
 import { googleSheets } from './sheets.ts';
 import { sql, sqlServer } from './sql.ts';
@@ -50,7 +50,7 @@ export const OUTSIDE: Handlers = {
 function callOrAsk(step: Step) {
   return step.text('operation') === 'sendAndWait'
     ? askPerson(step)
-    : (upload(step) ?? mailWithFiles(step) ?? callService(step));
+    : (upload(step) ?? serviceMail(step) ?? callService(step));
 }
 
 function isDriveUpload(step: Step): boolean {

@@ -180,7 +180,8 @@ function listOf(step: Step, path: string, make: string): JsonValue | undefined {
   );
 }
 
-function pairsOf(step: Step, path: string, nameMember: string, valueMember: string): JsonValue {
+/** An object by names and values that are listed. */
+export function pairsOf(step: Step, path: string, nameMember: string, valueMember: string): JsonValue {
   const found: { [name: string]: JsonValue } = {};
   for (const each of arrayOf(step.raw(path)).map(objectOf)) {
     const name = asText(step.value(each[nameMember] ?? '')).split('|')[0] ?? '';

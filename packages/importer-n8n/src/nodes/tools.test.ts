@@ -115,6 +115,28 @@ describe('nodes that an agent calls', () => {
     expect(outcomeOf(adding(['A']), 'Look up')).toMatchObject({ kind: 'dropped' });
   });
 
+  it('send mails with all that the model says', () => {
+    const asked = {
+      toRecipients: "={{ $fromAI('to') }}",
+      additionalFields: { ccRecipients: 'b@example.com' },
+    };
+    const outlook = withTool({ type: 'microsoftOutlookTool', version: 2, parameters: asked });
+    expect(toolIn(outlook)).toMatchObject({
+      type: 'connector.microsoft_outlook.send_message',
+      config: { to: '{{args.to | string}}', cc: 'b@example.com' },
+    });
+    const mail = { toEmail: "={{ $fromAI('to') }}", fromEmail: 'b@example.com', contentValue: 'Hi' };
+    const attached = { ...mail, additionalFields: { replyToEmail: 'c@example.com', attachments: 'data' } };
+    const sendGrid = withTool({ type: 'sendGridTool', parameters: attached });
+    expect(toolIn(sendGrid)).toMatchObject({
+      type: 'connector.sendgrid.send_email',
+      config: { reply_to: 'c@example.com' },
+    });
+    expect(outcomeOf(sendGrid, 'Look up')).toMatchObject({
+      what: expect.arrayContaining([{ key: 'import.settings_left_out', params: { names: 'attachments' } }]),
+    });
+  });
+
   it('name the settings that are left out', () => {
     const mail = { sendTo: 'a@example.com', subject: 's', message: 'm' };
     const tools: readonly [string, JsonObject, string][] = [

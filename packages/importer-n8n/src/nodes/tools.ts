@@ -341,7 +341,7 @@ function mailTool(
 const NO_TOOLS = /^(?:ai|wait|webhook|flow|trigger)\.|^core\.(?!set$|code$|data$|crypto$)/;
 
 /** Services of which some operations aren't plain calls. */
-const SPECIAL = new Set(['telegram', 'googleDrive']);
+const SPECIAL = new Set(['telegram', 'googleDrive', 'microsoftOutlook', 'sendGrid']);
 
 /** The node that something of the original would become, taken back and used as a tool. @throws Unmappable if it would become several */
 function handledTool(step: Step, inner: Step, make: Make, handler: Handler): Tool {

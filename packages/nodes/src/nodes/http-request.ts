@@ -1,6 +1,7 @@
 import {
   failure,
   type HttpResponse,
+  type JsonObject,
   type NodeContext,
   type NodeResult,
   retryAfterMs,
@@ -19,6 +20,12 @@ const jsonAnswer = (status: number, text: string, headers: HttpResponse['headers
   headers: { 'content-type': 'application/json', ...headers },
   body: new TextEncoder().encode(text),
 });
+
+/** What an example puts out. */
+function jsonOutput(status: number, body: JsonObject): JsonObject {
+  const headers = { 'content-type': 'application/json' };
+  return { status, headers, body, body_type: 'json', duration_ms: 0 };
+}
 
 export const httpRequest = checkedNode({
   type: 'http.request',
@@ -54,15 +61,7 @@ export const httpRequest = checkedNode({
       },
       trigger: { id: 17 },
       http: [jsonAnswer(200, '{"id":17,"total":42.5}')],
-      expect: {
-        output: {
-          status: 200,
-          headers: { 'content-type': 'application/json' },
-          body: { id: 17, total: 42.5 },
-          body_type: 'json',
-          duration_ms: 0,
-        },
-      },
+      expect: { output: jsonOutput(200, { id: 17, total: 42.5 }) },
     },
     {
       title: 'Send JSON with a token',
@@ -74,15 +73,7 @@ export const httpRequest = checkedNode({
       },
       trigger: { id: 17 },
       http: [jsonAnswer(201, '{"id":"n1"}')],
-      expect: {
-        output: {
-          status: 201,
-          headers: { 'content-type': 'application/json' },
-          body: { id: 'n1' },
-          body_type: 'json',
-          duration_ms: 0,
-        },
-      },
+      expect: { output: jsonOutput(201, { id: 'n1' }) },
     },
     {
       title: 'Authenticate with a stored credential',
@@ -92,15 +83,7 @@ export const httpRequest = checkedNode({
       },
       credential: { type: 'bearer', token: 'your-token' },
       http: [jsonAnswer(200, '{"name":"Ada"}')],
-      expect: {
-        output: {
-          status: 200,
-          headers: { 'content-type': 'application/json' },
-          body: { name: 'Ada' },
-          body_type: 'json',
-          duration_ms: 0,
-        },
-      },
+      expect: { output: jsonOutput(200, { name: 'Ada' }) },
     },
     {
       title: 'The server is busy',

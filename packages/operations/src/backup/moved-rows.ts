@@ -248,26 +248,9 @@ export async function changeReferences(session: Queryable, shifts: Shifts): Prom
 async function changeTexts(session: Queryable, shifts: Shifts): Promise<void> {
   // What executions refer to comes in rows of its own; a trigger would make them twice.
   await session.query('UPDATE moved_executions SET given_files = NULL WHERE given_files IS NOT NULL');
-  await changeMember(
-    session,
-    { table: 'callbacks', column: 'decided_by', member: 'member_id' },
-    shifts.get('members'),
-  );
-  await changeMember(
-    session,
-    { table: 'execution_views', column: 'filters', member: 'key' },
-    shifts.get('api_keys'),
-  );
-  await changeMember(
-    session,
-    { table: 'execution_views', column: 'filters', member: 'workflow' },
-    shifts.get('workflows'),
-  );
-  await changeMember(
-    session,
-    { table: 'alert_rules', column: 'target', member: 'credential_id' },
-    shifts.get('credentials'),
-  );
+  for (const [table, column, member, of] of MEMBERS) {
+    await changeMember(session, { table, column, member }, shifts.get(of));
+  }
   for (const [member, table] of Object.entries(NAMED_IN_DETAILS)) {
     await changeMember(session, { table: 'audit_log', column: 'details', member }, shifts.get(table));
   }
@@ -288,6 +271,14 @@ async function changeTexts(session: Queryable, shifts: Shifts): Promise<void> {
     );
   }
 }
+
+/** Members of JSON that are ids, and of what. */
+const MEMBERS = [
+  ['callbacks', 'decided_by', 'member_id', 'members'],
+  ['execution_views', 'filters', 'key', 'api_keys'],
+  ['execution_views', 'filters', 'workflow', 'workflows'],
+  ['alert_rules', 'target', 'credential_id', 'credentials'],
+] as const;
 
 interface JsonMember {
   readonly table: 'callbacks' | 'execution_views' | 'alert_rules' | 'audit_log';

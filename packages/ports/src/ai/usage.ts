@@ -1,14 +1,5 @@
 import type { AiProvider, AiUsage } from '@millrace/engine';
 
-/** Sums the token counts a provider reports while it responds, so that they are known even if it breaks off. */
-export interface UsageMeter {
-  /** Takes an event of the provider's stream, unmodified. */
-  observe(event: unknown): void;
-  /** Whether the provider has started to respond. */
-  hasStarted(): boolean;
-  total(): AiUsage;
-}
-
 interface Counts {
   readonly input: number;
   readonly output: number;
@@ -19,20 +10,27 @@ type Reading = { readonly [Name in keyof Counts]?: number };
 
 const NOTHING: Counts = { input: 0, output: 0 };
 
-/** Every provider reports running totals for the request; the latest one counts. */
-export function createUsageMeter(provider: AiProvider): UsageMeter {
+export type UsageMeter = ReturnType<typeof createUsageMeter>;
+
+/**
+ * Sums the token counts a provider reports while it responds, so that they are known even if it breaks off. Every provider reports running
+ * totals for the request; the latest one counts.
+ */
+export function createUsageMeter(provider: AiProvider) {
   const read = READERS[provider];
   let earlier = NOTHING;
   let current = NOTHING;
   let started = false;
   return {
-    observe(event) {
+    /** Takes an event of the provider's stream, unmodified. */
+    observe(event: unknown): void {
       started = true;
       current = { ...current, ...read(event) };
       if (!goesOnInAnotherRequest(event)) return;
       earlier = { input: earlier.input + current.input, output: earlier.output + current.output };
       current = NOTHING;
     },
+    /** Whether the provider has started to respond. */
     hasStarted: () => started,
     total: () => toUsage(earlier.input + current.input, earlier.output + current.output),
   };

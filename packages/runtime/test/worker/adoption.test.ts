@@ -13,6 +13,7 @@ test('a start that is stored while the worker looks for what is leased to it run
   const executor: Executor = {
     reserve: (...start) => worker?.reserve(...start) ?? null,
     runAhead: (...start) => worker?.runAhead(...start) ?? null,
+    completeAhead: () => null,
     run: (...start) => worker?.run(...start),
     release: (...start) => worker?.release(...start),
   };

@@ -2,6 +2,7 @@ import { success } from '@millrace/engine';
 import { createStarter, type Starter } from '@millrace/service/executions/accept';
 import { logRates, readReleases } from '@millrace/testing/rate-log';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { NO_EXECUTOR } from '../../src/executor.ts';
 import { pruneStartRates } from '../../src/held-start-statements.ts';
 import { flowOf } from './flows.ts';
 import { startWorkingService, type WorkingService } from './service-with-worker.ts';
@@ -34,7 +35,7 @@ function anotherProcess(): (workflowId: number, input: object) => Promise<number
   const starter: Starter = createStarter({
     db,
     config,
-    executor: { reserve: () => null, runAhead: () => null, run() {}, release() {} },
+    executor: NO_EXECUTOR,
   });
   const { organisationId } = service.key;
   return async (workflowId, input) => {

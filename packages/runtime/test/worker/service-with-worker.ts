@@ -193,6 +193,7 @@ function delegate(worker: () => Worker | null): Executor {
   return {
     reserve: (id, organisationId, bytes) => worker()?.reserve(id, organisationId, bytes) ?? null,
     runAhead: (execution, compiled, bytes) => worker()?.runAhead(execution, compiled, bytes) ?? null,
+    completeAhead: () => null,
     run: (execution, ahead) => worker()?.run(execution, ahead),
     release: (id, ended) => worker()?.release(id, ended),
   };

@@ -3,7 +3,7 @@ import { ApiError, unavailable } from '@millrace/errors/errors';
 import { message } from '@millrace/messages';
 import type { AdmissionSettings, StorageSettings } from '../settings.ts';
 import { createStorageQuota } from '../storage/quota.ts';
-import { createOwnQueueLimits, type OwnQueueLimits } from './own-limits.ts';
+import { createOwnQueueLimits } from './own-limits.ts';
 import { QueueGauge } from './queue-gauge.ts';
 import { countQueues, countServiceQueue, readLastExecutionId } from './store.ts';
 
@@ -17,33 +17,27 @@ const PAUSES_PER_COUNT = 20;
 const FORGET_MS = 60_000;
 const UNLIMITED = Number.MAX_SAFE_INTEGER;
 
-/** Decides whether a start may be accepted: the only place that refuses starts because too much is queued or stored. */
-export interface Admission {
-  /**
-   * For starts that don't have to wait.
-   * @throws ApiError 429 `storage_full` if the organisation has used up its storage
-   */
-  checkStorage(organisationId: number): Promise<void>;
-  /**
-   * Reserves places in the queue for starts that have to wait for a worker. Call the result once they are stored, or known not to be.
-   * @throws ApiError 429 `storage_full`; 429 `queue_full` if the organisation has too much queued, 503 `overloaded` if the service has
-   */
-  enterQueue(organisationId: number, count?: number): Promise<() => void>;
-}
-
 export interface AdmissionLimits {
   readonly admission: AdmissionSettings;
   readonly storage: StorageSettings;
 }
 
-/** For one process; each counts separately, at most once a second, and only while starts have to wait. */
-export function createAdmission(db: Queryable, { admission, storage }: AdmissionLimits): Admission {
-  const quota = createStorageQuota(db, storage);
+/**
+ * Decides whether a start may be accepted: the only place that refuses starts because too much is queued or stored. Each process counts
+ * separately, at most once a second, and only while starts have to wait.
+ */
+export function createAdmission(db: Queryable, { admission, storage }: AdmissionLimits) {
+  const checkStorage = createStorageQuota(db, storage);
   const queues = new QueueLimits(db, admission);
   return {
-    checkStorage: (organisationId) => quota.check(organisationId),
-    async enterQueue(organisationId, count = 1) {
-      await quota.check(organisationId);
+    /** For starts that don't have to wait. @throws ApiError 429 `storage_full` if the organisation has used up its storage */
+    checkStorage,
+    /**
+     * Reserves places in the queue for starts that have to wait for a worker. Call the result once they are stored, or known not to be.
+     * @throws ApiError 429 `storage_full`; 429 `queue_full` if the organisation has too much queued, 503 `overloaded` if the service has
+     */
+    async enterQueue(organisationId: number, count = 1): Promise<() => void> {
+      await checkStorage(organisationId);
       return await queues.enter(organisationId, count);
     },
   };
@@ -62,7 +56,7 @@ class QueueLimits {
   readonly #db: Queryable;
   readonly #perOrganisation: number;
   readonly #inService: number;
-  readonly #own: OwnQueueLimits;
+  readonly #ownLimit: ReturnType<typeof createOwnQueueLimits>;
   readonly #organisations = new Map<number, OrganisationQueue>();
   readonly #service: OrganisationQueue;
   #counting: Promise<void> | null = null;
@@ -72,12 +66,12 @@ class QueueLimits {
     this.#db = db;
     this.#perOrganisation = queuedPerOrganisation || UNLIMITED;
     this.#inService = queuedInService || UNLIMITED;
-    this.#own = createOwnQueueLimits(db);
+    this.#ownLimit = createOwnQueueLimits(db);
     this.#service = { gauge: new QueueGauge(), limit: this.#inService, usedAtMs: 0, sinceId: null };
   }
 
   async enter(organisationId: number, count: number): Promise<() => void> {
-    const own = await this.#own.of(organisationId);
+    const own = await this.#ownLimit(organisationId);
     const limit = own === null ? this.#perOrganisation : own || UNLIMITED;
     if (limit === UNLIMITED && this.#inService === UNLIMITED) return () => {};
     const queue = this.#queueOf(organisationId, limit);

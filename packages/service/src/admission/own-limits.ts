@@ -2,18 +2,15 @@ import type { Queryable } from '@millrace/database/database';
 import { cachedRead } from '../cached-read.ts';
 import { listOwnQueueLimits } from './store.ts';
 
-/** Queue limits of organisations that differ from the settings. */
-export interface OwnQueueLimits {
-  /** Null: as configured for the service; 0: no limit. */
-  of(organisationId: number): Promise<number | null>;
-}
-
-/** For one process. Only while executions have to wait, it reads every few seconds which organisations have one. */
-export function createOwnQueueLimits(db: Queryable): OwnQueueLimits {
+/**
+ * Queue limits of organisations that differ from the settings. Only while executions have to wait, each process reads every few seconds
+ * which organisations have one.
+ * @returns reads the limit of one; null: as configured for the service; 0: no limit
+ */
+export function createOwnQueueLimits(db: Queryable) {
   const limits = cachedRead(
     async () => new Map((await listOwnQueueLimits(db)).map((row) => [row.id, row.queue_limit])),
   );
-  return {
-    of: async (organisationId) => (await limits())?.get(organisationId) ?? null,
-  };
+  return async (organisationId: number): Promise<number | null> =>
+    (await limits())?.get(organisationId) ?? null;
 }

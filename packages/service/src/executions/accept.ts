@@ -7,7 +7,6 @@ import { createConfirmedStarts, startTogether } from '@millrace/runtime/confirme
 import type { Executor } from '@millrace/runtime/executor';
 import { StartRefusedError, storeStarts } from '@millrace/runtime/held-starts';
 import { Meters } from '@millrace/runtime/meters/meters';
-import type { AheadRun } from '@millrace/runtime/run-ahead';
 import { maxConcurrencyOf, type StartOrder, toStartRow } from '@millrace/runtime/start-row';
 import type { StartRow } from '@millrace/runtime/start-statements';
 import { createAdmission } from '../admission/admission.ts';
@@ -65,12 +64,14 @@ export interface Starter {
 }
 
 const MAX_LOOKUPS = 500;
+/** Of an execution that is run here although no worker has it. */
+const NO_WORKER = '00000000-0000-0000-0000-000000000000';
 /** How long an accepted request may wait for an unavailable database before it gets a 503. */
 const MAX_WAIT_MS = 4_000;
 
 export interface StarterDeps {
   readonly db: Database;
-  /** The worker of this process. */
+  /** What runs executions in this process. */
   readonly executor: Executor;
   readonly config: {
     readonly admission: AdmissionSettings;
@@ -135,19 +136,23 @@ export function createStarter({ db, executor, config, meters = new Meters() }: S
       // An execution of a workflow with a concurrency limit always has to be claimed.
       const mayRunHere = maxConcurrencyOf(order.compiled) === null && !isDebounced(order);
       const queued = toStartRow(order);
-      const bytes = queued.inputJson.length + (queued.recordsJson?.length ?? 0);
+      const { length: inputBytes } = queued.inputJson;
+      const bytes = inputBytes + (queued.recordsJson?.length ?? 0);
       const leaseTo = mayRunHere ? executor.reserve(executionId, workflow.organisationId, bytes) : null;
-      const settle = leaseTo === null ? await admission.enterQueue(workflow.organisationId) : null;
-      let ahead: AheadRun | null = null;
+      // A rerun starts with records of its own, and a start that may be held must not have run.
+      const mayRunAhead = mayRunHere && queued.recordsJson === null && queued.hold === null;
+      let ahead =
+        leaseTo === null && mayRunAhead
+          ? executor.completeAhead(toLeased(order, queued, NO_WORKER), order.compiled, inputBytes)
+          : null;
+      const isQueued = leaseTo === null && ahead === null;
+      const settle = isQueued ? await admission.enterQueue(workflow.organisationId) : null;
       let hasEnded = false;
       let isHandedOver = false;
       try {
         const row = leaseTo === null ? queued : { ...queued, leaseTo };
         const leased = leaseTo === null ? null : toLeased(order, row, leaseTo);
-        // A rerun starts with records of its own, and a start that may be held must not have run.
-        if (leased !== null && row.recordsJson === null && row.hold === null) {
-          ahead = executor.runAhead(leased, order.compiled, row.inputJson.length);
-        }
+        if (leased !== null && mayRunAhead) ahead = executor.runAhead(leased, order.compiled, inputBytes);
         const { stored, lease, refusedForMs } = await store({
           row: ahead === null ? row : { ...row, ...ahead.row },
           keepTrying: beforeDeadline(),
@@ -165,7 +170,7 @@ export function createStarter({ db, executor, config, meters = new Meters() }: S
         return stored;
       } finally {
         settle?.();
-        if (leaseTo !== null && !isHandedOver) {
+        if (!isQueued && !isHandedOver) {
           if (!hasEnded) ahead?.drop();
           executor.release(executionId, hasEnded ? ahead : null);
         }

@@ -3,15 +3,7 @@ import { Subscribers } from '@millrace/runtime/subscribers';
 import type { Logger } from 'pino';
 
 /** Notifies those waiting for a workflow's sample, in any process, to read it again. A notification may be lost, so poll now and then. */
-export interface SampleSignals {
-  /** Starts listening for other processes, if the database allows it. */
-  start(): Promise<void>;
-  /** Calls `listener` after each change. @returns a function that unsubscribes */
-  subscribe(workflowId: number, listener: () => void): () => void;
-}
-
-/** A listener that couldn't start because the database was unavailable starts with the next {@link SampleSignals.start}. */
-export function createSampleSignals(db: Database, log: Logger): SampleSignals {
+export function createSampleSignals(db: Database, log: Logger) {
   const subscribers = new Subscribers();
   let listening: Promise<void> | null = null;
 
@@ -28,10 +20,12 @@ export function createSampleSignals(db: Database, log: Logger): SampleSignals {
   }
 
   return {
-    start() {
+    /** Starts listening for other processes, if the database allows it; if it doesn't, the next call tries again. */
+    start(): Promise<void> {
       listening ??= listen();
       return listening;
     },
-    subscribe: (workflowId, listener) => subscribers.subscribe(workflowId, listener),
+    /** Calls `listener` after each change. @returns a function that unsubscribes */
+    subscribe: (workflowId: number, listener: () => void) => subscribers.subscribe(workflowId, listener),
   };
 }

@@ -7,17 +7,11 @@ import { addUpChanges, hasChanges } from './store.ts';
 const INTERVAL_MS = 5_000;
 
 /** Adds up what organisations store, every few seconds, in one process at a time. */
-export function createStorageTally({
-  db,
-  log,
-}: {
-  readonly db: Database;
-  readonly log: Logger;
-}): PeriodicTask {
+export function createStorageTally(deps: { readonly db: Database; readonly log: Logger }): PeriodicTask {
   return createPeriodicTask({
-    work: (isStopping) => tallyStorage(db, isStopping),
+    work: (isStopping) => tallyStorage(deps.db, isStopping),
     pauseMs: () => INTERVAL_MS,
-    onFailure: (error) => log.warn({ err: error }, 'could not add up what is stored; retrying'),
+    onFailure: (error) => deps.log.warn({ err: error }, 'could not add up what is stored; retrying'),
   });
 }
 

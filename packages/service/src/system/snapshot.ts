@@ -30,12 +30,6 @@ export interface SnapshotReading {
   readonly isDatabaseUp: boolean;
 }
 
-/** Reads the database for monitoring, at a minimum interval regardless of how often it is called, and never for longer than a caller can wait. */
-export interface Snapshots {
-  /** Reads again if it is time, waiting up to `timeoutMs`, and returns the latest reading. */
-  read(timeoutMs: number): Promise<SnapshotReading>;
-}
-
 export interface SnapshotOptions {
   readonly db: Queryable;
   readonly log: Logger;
@@ -47,7 +41,10 @@ export interface SnapshotOptions {
   readonly now?: () => number;
 }
 
-export function createSnapshots(options: SnapshotOptions): Snapshots {
+export type Snapshots = ReturnType<typeof createSnapshots>;
+
+/** Reads the database for monitoring, at a minimum interval regardless of how often it is called, and never for longer than a caller can wait. */
+export function createSnapshots(options: SnapshotOptions) {
   const { db, log, everyMs, busiest, now = () => performance.now() } = options;
   let snapshot: ServiceSnapshot | null = null;
   let readAtMs = Number.NEGATIVE_INFINITY;
@@ -72,7 +69,8 @@ export function createSnapshots(options: SnapshotOptions): Snapshots {
   }
 
   return {
-    async read(timeoutMs) {
+    /** Reads again if it is time, waiting up to `timeoutMs`, and returns the latest reading. */
+    async read(timeoutMs: number): Promise<SnapshotReading> {
       if (reading === null && now() - triedAtMs >= everyMs) {
         reading = readAll().finally(() => {
           reading = null;

@@ -11,17 +11,12 @@ const BATCH = 50_000;
  * Records the last execution of each workflow, for ordering the list, every few seconds and in one process at a time. Starts don't do it
  * themselves: updating one row of a workflow would make them wait for each other.
  */
-export function createLastRunNotes({
-  db,
-  log,
-}: {
-  readonly db: Database;
-  readonly log: Logger;
-}): PeriodicTask {
+export function createLastRunNotes(deps: { readonly db: Database; readonly log: Logger }): PeriodicTask {
   return createPeriodicTask({
-    work: (isStopping) => noteLastRuns(db, isStopping),
+    work: (isStopping) => noteLastRuns(deps.db, isStopping),
     pauseMs: () => INTERVAL_MS,
-    onFailure: (error) => log.warn({ err: error }, 'could not note the last runs of workflows; retrying'),
+    onFailure: (error) =>
+      deps.log.warn({ err: error }, 'could not note the last runs of workflows; retrying'),
   });
 }
 

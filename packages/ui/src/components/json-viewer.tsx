@@ -1,6 +1,6 @@
-import { Text, TextInput, Tooltip } from '@mantine/core';
+import { Text } from '@mantine/core';
 import { type JsonValue, stringifyJson } from '@millrace/engine';
-import { ChevronDown, ChevronsDownUp, ChevronsUpDown, ChevronUp, Copy, Download, Search } from 'lucide-react';
+import { ChevronsDownUp, ChevronsUpDown, Copy, Download } from 'lucide-react';
 import { type KeyboardEvent, useEffect, useId, useMemo, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { IconButton } from './icon-button.tsx';
@@ -17,8 +17,9 @@ import {
   placesAbove,
   rowsOf,
 } from './json-viewer-rows.ts';
+import { SearchField } from './json-viewer-search.tsx';
 import { lazyPart } from './lazy-part.tsx';
-import { type JsonSearch, MAX_MATCHES, useJsonSearch } from './use-json-search.ts';
+import { type JsonSearch, useJsonSearch } from './use-json-search.ts';
 
 /** Maximum number of rows expanded initially. */
 const FIRST_ROWS = 100;
@@ -55,49 +56,12 @@ export function JsonViewer({
   const { t } = useTranslation();
   const id = useId();
   const frame = useRef<HTMLDivElement>(null);
-  const [shown, setShown] = useState(value);
-  const [open, setOpen] = useState(() => openAtFirst(value, FIRST_ROWS));
-  const [active, setActive] = useState(0);
-  const [isCut, setIsCut] = useState(false);
-  if (shown !== value) {
-    setShown(value);
-    setOpen(openAtFirst(value, FIRST_ROWS));
-    setActive(0);
-    setIsCut(false);
-  }
-  const rows = useMemo(() => rowsOf(value, open), [value, open]);
   // Another one takes its place as soon as there are many lines.
   const [lines, setLines] = useState<JsonLines | null>(null);
   const search = useJsonSearch(value);
-  const { paths } = search.found;
-  const current = paths[search.index];
-  const currentPlace = current === undefined ? null : placeOf(current);
-  const matchPlaces = useMemo(() => new Set(paths.map(placeOf)), [paths]);
-
-  // A match must be expanded before it can be scrolled to.
-  useEffect(() => {
-    if (current === undefined) return;
-    setOpen((before) => withAncestors(before, current));
-  }, [current]);
-  const { moves } = search;
-  const goneTo = useRef('');
-  useEffect(() => {
-    // Once per search step, so that expanding or collapsing afterwards doesn't scroll away.
-    const step = currentPlace === null ? '' : `${moves} ${currentPlace}`;
-    if (step === goneTo.current) return;
-    const index = currentPlace === null ? -1 : rows.findIndex(({ place }) => place === currentPlace);
-    if (index < 0) return;
-    setActive(index);
-    if (lines?.scrollTo(index) === true) goneTo.current = step;
-  }, [currentPlace, moves, rows, lines]);
-
-  const toggle = ({ place, isOpen }: JsonRow) =>
-    setOpen((before) => {
-      const next = new Set(before);
-      if (isOpen) next.delete(place);
-      else next.add(place);
-      return next;
-    });
+  const tree = useTree(value, search, lines);
+  const { rows, active, setActive, toggle } = tree;
+  const matchPlaces = useMemo(() => new Set(search.found.paths.map(placeOf)), [search.found.paths]);
   const goTo = (index: number) => {
     const next = Math.max(0, Math.min(rows.length - 1, index));
     setActive(next);
@@ -114,16 +78,6 @@ export function JsonViewer({
     else if (row !== undefined && event.key === 'ArrowLeft') goTo(parentIndex(rows, row));
     else return;
     event.preventDefault();
-  };
-  const expand = () => {
-    const all = openAll(value, MAX_OPEN);
-    setOpen(all.open);
-    setIsCut(!all.isAll);
-  };
-  const collapse = () => {
-    setOpen(new Set(['']));
-    setActive(0);
-    setIsCut(false);
   };
   const Lines = rows.length > MAX_LINES ? LinesInSight : AllLines;
   const hasTools =
@@ -142,13 +96,13 @@ export function JsonViewer({
               icon={ChevronsUpDown}
               size="sm"
               label={t('executions.json.expandAll')}
-              onClick={expand}
+              onClick={tree.expand}
             />
             <IconButton
               icon={ChevronsDownUp}
               size="sm"
               label={t('executions.json.collapseAll')}
-              onClick={collapse}
+              onClick={tree.collapse}
             />
           </>
         )}
@@ -163,7 +117,7 @@ export function JsonViewer({
           onClick={() => download(value, fileName)}
         />
       </div>
-      {isCut && (
+      {tree.isCut && (
         <Text size="xs" c="dimmed" px={6} py={2} role="status">
           {t('executions.json.openCut', { shown: MAX_OPEN.toLocaleString() })}
         </Text>
@@ -192,7 +146,7 @@ export function JsonViewer({
               pathPrefix={pathPrefix}
               isActive={index === active}
               isMatch={matchPlaces.has(row.place)}
-              isCurrent={row.place === currentPlace}
+              isCurrent={row.place === tree.currentPlace}
               wanted={search.wanted}
               onToggle={() => {
                 setActive(index);
@@ -204,6 +158,64 @@ export function JsonViewer({
       </div>
     </div>
   );
+}
+
+/** What is open and active in the tree; the current match of a search is opened and scrolled to. */
+function useTree(value: JsonValue, { found, index: at, moves }: JsonSearch, lines: JsonLines | null) {
+  const [shown, setShown] = useState(value);
+  const [open, setOpen] = useState(() => openAtFirst(value, FIRST_ROWS));
+  const [active, setActive] = useState(0);
+  const [isCut, setIsCut] = useState(false);
+  const show = (next: Set<string>) => {
+    setOpen(next);
+    setActive(0);
+    setIsCut(false);
+  };
+  if (shown !== value) {
+    setShown(value);
+    show(openAtFirst(value, FIRST_ROWS));
+  }
+  const rows = useMemo(() => rowsOf(value, open), [value, open]);
+  const current = found.paths[at];
+  const currentPlace = current === undefined ? null : placeOf(current);
+
+  // A match must be expanded before it can be scrolled to.
+  useEffect(() => {
+    if (current === undefined) return;
+    setOpen((before) => withAncestors(before, current));
+  }, [current]);
+  const goneTo = useRef('');
+  useEffect(() => {
+    // Once per search step, so that expanding or collapsing afterwards doesn't scroll away.
+    const step = currentPlace === null ? '' : `${moves} ${currentPlace}`;
+    if (step === goneTo.current) return;
+    const index = currentPlace === null ? -1 : rows.findIndex(({ place }) => place === currentPlace);
+    if (index < 0) return;
+    setActive(index);
+    if (lines?.scrollTo(index) === true) goneTo.current = step;
+  }, [currentPlace, moves, rows, lines]);
+
+  return {
+    rows,
+    active,
+    setActive,
+    currentPlace,
+    /** Whether there was more to open than {@link MAX_OPEN}. */
+    isCut,
+    toggle: ({ place, isOpen }: JsonRow) =>
+      setOpen((before) => {
+        const next = new Set(before);
+        if (isOpen) next.delete(place);
+        else next.add(place);
+        return next;
+      }),
+    expand: () => {
+      const all = openAll(value, MAX_OPEN);
+      setOpen(all.open);
+      setIsCut(!all.isAll);
+    },
+    collapse: () => show(new Set([''])),
+  };
 }
 
 const STEPS: { readonly [key: string]: number | undefined } = {
@@ -224,68 +236,6 @@ function parentIndex(rows: readonly JsonRow[], { parent }: JsonRow): number {
 function withAncestors(open: Set<string>, path: JsonPath): Set<string> {
   const places = placesAbove(path);
   return places.every((place) => open.has(place)) ? open : new Set([...open, ...places]);
-}
-
-function SearchField({ search }: { search: JsonSearch }) {
-  const { t } = useTranslation();
-  const { text, setText, wanted, found, go } = search;
-  const isAlone = found.paths.length < 2;
-  return (
-    <>
-      <TextInput
-        size="xs"
-        w={150}
-        aria-label={t('executions.json.search')}
-        placeholder={t('executions.json.search')}
-        leftSection={<Search size={12} aria-hidden />}
-        value={text}
-        onChange={({ currentTarget }) => setText(currentTarget.value)}
-        onKeyDown={({ key, shiftKey, nativeEvent }) => {
-          if (key === 'Enter' && !nativeEvent.isComposing) go(shiftKey ? -1 : 1);
-        }}
-      />
-      {wanted !== '' && (
-        <>
-          <Tooltip
-            label={t('executions.json.tooMany', { shown: MAX_MATCHES.toLocaleString() })}
-            disabled={!found.isCut}
-            multiline
-            maw={260}
-          >
-            <Text size="xs" c="dimmed" role="status">
-              <Found search={search} />
-            </Text>
-          </Tooltip>
-          <IconButton
-            icon={ChevronUp}
-            size="sm"
-            label={t('executions.json.previous')}
-            onClick={() => go(-1)}
-            disabled={isAlone}
-          />
-          <IconButton
-            icon={ChevronDown}
-            size="sm"
-            label={t('executions.json.next')}
-            onClick={() => go(1)}
-            disabled={isAlone}
-          />
-        </>
-      )}
-    </>
-  );
-}
-
-function Found({ search }: { search: JsonSearch }) {
-  const { t } = useTranslation();
-  const { found, isSearching, index } = search;
-  const count = found.paths.length;
-  if (isSearching) return t('executions.json.searching');
-  if (count === 0) return t('executions.json.noMatch');
-  const at = index + 1;
-  return found.isCut
-    ? t('executions.json.matchesMore', { at, shown: count.toLocaleString() })
-    : t('executions.json.matches', { at, count });
 }
 
 /** Indented; numbers beyond double precision are preserved. */

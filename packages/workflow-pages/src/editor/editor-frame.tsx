@@ -5,7 +5,7 @@ import { type HotkeyItem, useDocumentTitle, useHotkeys, useMediaQuery } from '@m
 import type { WorkflowDetail } from '@millrace/admin-api';
 import { RunLines } from '@millrace/editor/canvas/run-lines.ts';
 import { SaveFlow } from '@millrace/editor/form/save-flow.ts';
-import { type EditorStore, useEditor, useEditorState, useEditorStore } from '@millrace/editor-model/store.ts';
+import { type EditorStore, useEditor, useEditorStore } from '@millrace/editor-model/store.ts';
 import { ApiProblem } from '@millrace/ui/api/client.ts';
 import { useRole } from '@millrace/ui/api/me.ts';
 import { fillingSkeleton, lazyPart } from '@millrace/ui/components/lazy-part.tsx';
@@ -82,29 +82,12 @@ export function EditorFrame({
   const { t } = useTranslation();
   const isNarrow = useMediaQuery('(max-width: 48em)') ?? false;
   const [side, setSide] = useState<Side>(null);
-  const [tab, setTab] = useState<DrawerTab | null>(null);
   const [focus, setFocus] = useState<{ readonly nodeId: string } | null>(null);
   const shownTab = useWorkflowTab();
   const openTab = useOpenTab(org, workflow.id);
   const place = shownTab === 'editor' ? '' : `${t(`workplace.tabs.${shownTab}`)} · `;
   useDocumentTitle(`${place}${workflow.name} · Millrace`);
-  const showRun = useCallback(() => {
-    openTab('editor');
-    setTab('run');
-  }, [openTab]);
-  const showProblems = useCallback(() => {
-    openTab('editor');
-    setTab('problems');
-    notifyWarning(t('workplace.fixProblems'));
-  }, [openTab, t]);
-  const showRefusal = useCallback(
-    (error: Error) => {
-      const isFlow = error instanceof ApiProblem && error.errors.some(({ pointer }) => IN_FLOW.test(pointer));
-      if (!isFlow || store.getState().problems.length === 0) return notifyFailure(error);
-      showProblems();
-    },
-    [store, showProblems],
-  );
+  const { tab, setTab, showRun, showProblems, showRefusal } = useDrawer(store, openTab);
   const trial = useTrial({ org, workflowId: workflow.id, onRefused: showRefusal }, store);
   const runForm = useRunForm({ org, workflow }, draftSync, trial);
   const execution = useChosenExecution();
@@ -113,14 +96,8 @@ export function EditorFrame({
     if (draftSync.state.getState().status === 'same') return true;
     return draftSync.save('');
   }, [draftSync]);
-  const { isReadOnly, offeredCredential } = useEditorState('isReadOnly', 'offeredCredential');
-  const baseVersion = useStore(draftSync.state, (state) => state.baseVersion);
-  const hasExtras =
-    execution !== null ||
-    offeredCredential !== null ||
-    workflow.status === 'archived' ||
-    workflow.version > baseVersion ||
-    workflow.other_drafts.length > 0;
+  const isReadOnly = useEditor((state) => state.isReadOnly);
+  const hasExtras = useHasExtras(workflow, draftSync) || execution !== null;
   const openNode = useCallback(
     (nodeId: string) => {
       openTab('editor');
@@ -153,8 +130,7 @@ export function EditorFrame({
   );
   // With the last input, or none: the panel below shows the input and the run.
   const run = () => {
-    openTab('editor');
-    setTab('run');
+    showRun();
     void runForm.start();
   };
   // A menu of a node has all its lines when it opens.
@@ -215,6 +191,36 @@ export function EditorFrame({
       </SaveFlow>
     </EditorContext>
   );
+}
+
+/** What the panel below shows, and what leads to it. */
+function useDrawer(store: EditorStore, openTab: ReturnType<typeof useOpenTab>) {
+  const { t } = useTranslation();
+  const [tab, setTab] = useState<DrawerTab | null>(null);
+  const showRun = useCallback(() => {
+    openTab('editor');
+    setTab('run');
+  }, [openTab]);
+  const showProblems = useCallback(() => {
+    openTab('editor');
+    setTab('problems');
+    notifyWarning(t('workplace.fixProblems'));
+  }, [openTab, t]);
+  const showRefusal = useCallback(
+    (error: Error) => {
+      const isFlow = error instanceof ApiProblem && error.errors.some(({ pointer }) => IN_FLOW.test(pointer));
+      if (!isFlow || store.getState().problems.length === 0) return notifyFailure(error);
+      showProblems();
+    },
+    [store, showProblems],
+  );
+  return { tab, setTab, showRun, showProblems, showRefusal };
+}
+
+function useHasExtras(workflow: WorkflowDetail, draftSync: DraftSync): boolean {
+  const hasOffer = useEditor((state) => state.offeredCredential !== null);
+  const isOutdated = useStore(draftSync.state, (state) => workflow.version > state.baseVersion);
+  return hasOffer || isOutdated || workflow.status === 'archived' || workflow.other_drafts.length > 0;
 }
 
 function SideContent({

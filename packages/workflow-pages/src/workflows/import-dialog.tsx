@@ -14,6 +14,7 @@ import { useCreateImported } from './create-imported.ts';
 import classes from './import-dialog.module.css';
 import { FaultAlert, ImportReport, Preview } from './import-report.tsx';
 import {
+  type CheckedSource,
   type CheckedWorkflow,
   type Given,
   MAX_WORKFLOWS,
@@ -128,45 +129,28 @@ export function ImportDialog({ onClose }: { onClose: () => void }) {
       )}
       {sources.map((source) => (
         <Framed key={source.key} source={source} isAlone={sources.length === 1}>
-          {'fault' in source.read ? (
-            <Fault fault={source.read.fault} limit={limit} />
-          ) : source.error !== null ? (
-            <ErrorState error={source.error} onRetry={source.refetch} />
-          ) : source.checked === undefined ? (
-            <Skeleton h={120} />
-          ) : (
-            <>
-              {source.checked.report !== null && <ImportReport report={source.checked.report} />}
-              {source.checked.workflows.length === 0 && (
-                <FaultAlert>{t('workflows.importNothing')}</FaultAlert>
-              )}
-              {source.checked.workflows.length > 1 && (
-                <Text size="sm">
-                  {t('workflows.importParts', { count: source.checked.workflows.length })}
-                </Text>
-              )}
-              {source.checked.workflows.map((workflow) => (
-                <Stack key={workflow.key} gap="xs" component="section" aria-label={nameOf(workflow)}>
-                  {only === null && (
-                    <Group gap="xs">
-                      <Text size="sm" fw={600}>
-                        {nameOf(workflow)}
-                      </Text>
-                      {created.has(workflow.key) && (
-                        <Badge color="green" leftSection={<CircleCheck size={12} aria-hidden />}>
-                          {t('workflows.importCreated')}
-                        </Badge>
-                      )}
-                    </Group>
-                  )}
-                  {refused.has(workflow.key) && !created.has(workflow.key) && (
-                    <FaultAlert>{refused.get(workflow.key)}</FaultAlert>
-                  )}
-                  <Preview workflow={workflow} />
-                </Stack>
-              ))}
-            </>
-          )}
+          <FoundIn source={source} limit={limit}>
+            {(workflow) => (
+              <Stack key={workflow.key} gap="xs" component="section" aria-label={nameOf(workflow)}>
+                {only === null && (
+                  <Group gap="xs">
+                    <Text size="sm" fw={600}>
+                      {nameOf(workflow)}
+                    </Text>
+                    {created.has(workflow.key) && (
+                      <Badge color="green" leftSection={<CircleCheck size={12} aria-hidden />}>
+                        {t('workflows.importCreated')}
+                      </Badge>
+                    )}
+                  </Group>
+                )}
+                {refused.has(workflow.key) && !created.has(workflow.key) && (
+                  <FaultAlert>{refused.get(workflow.key)}</FaultAlert>
+                )}
+                <Preview workflow={workflow} />
+              </Stack>
+            )}
+          </FoundIn>
         </Framed>
       ))}
     </FormDialog>
@@ -183,6 +167,33 @@ function Framed({ source, isAlone, children }: { source: Source; isAlone: boolea
         {children}
       </Stack>
     </Paper>
+  );
+}
+
+/** What a source would become, or why it can't be said. */
+function FoundIn({
+  source: { read, checked, error, refetch },
+  limit,
+  children,
+}: {
+  source: CheckedSource;
+  limit: number;
+  children: (workflow: CheckedWorkflow) => ReactNode;
+}) {
+  const { t } = useTranslation();
+  if ('fault' in read) return <Fault fault={read.fault} limit={limit} />;
+  if (error !== null) return <ErrorState error={error} onRetry={refetch} />;
+  if (checked === undefined) return <Skeleton h={120} />;
+  const { report, workflows } = checked;
+  return (
+    <>
+      {report !== null && <ImportReport report={report} />}
+      {workflows.length === 0 && <FaultAlert>{t('workflows.importNothing')}</FaultAlert>}
+      {workflows.length > 1 && (
+        <Text size="sm">{t('workflows.importParts', { count: workflows.length })}</Text>
+      )}
+      {workflows.map(children)}
+    </>
   );
 }
 

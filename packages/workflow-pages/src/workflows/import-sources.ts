@@ -80,7 +80,7 @@ export interface Checked {
   readonly report: Report | null;
 }
 
-interface CheckedSource extends Source {
+export interface CheckedSource extends Source {
   /** Undefined while unknown, and for what can't be imported. */
   readonly checked: Checked | undefined;
   /** Why the service didn't check it. */

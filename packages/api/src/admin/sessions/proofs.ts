@@ -26,34 +26,13 @@ export interface Credentials {
   readonly code?: string;
 }
 
-/** Authentication with limits against guessing. */
-export interface Proofs {
-  /**
-   * The account of these credentials. Callers that create a session must also call `requireUnchanged`.
-   * @throws ApiError `invalid_credentials`, `second_factor_required`, `invalid_second_factor`, `too_many_failed_authentications`
-   */
-  signIn(request: FastifyRequest, credentials: Credentials): Promise<UserRow>;
-  /**
-   * Refuses an account whose password was changed or which got a second factor since it was checked: checking takes time, and changing the
-   * password ended the sessions that existed then.
-   * @throws ApiError `invalid_credentials`
-   */
-  requireUnchanged(tx: Queryable, user: UserRow): Promise<void>;
-  /**
-   * Asks a signed-in user for the password again, and for a code if `code` is given.
-   * @param pointer of the password in the body
-   * @throws ApiError `no_password`, 422 for wrong values, `too_many_failed_authentications`
-   */
-  confirm(
-    request: FastifyRequest,
-    session: Session,
-    proof: Omit<Credentials, 'email'>,
-    pointer?: string,
-  ): Promise<UserRow>;
-}
+export type Proofs = ReturnType<typeof createProofs>;
 
-/** @param devices knows in which browsers a user has signed in before */
-export function createProofs({ db, config, secretKeys }: AppDeps, devices: Devices): Proofs {
+/**
+ * Authentication with limits against guessing.
+ * @param devices knows in which browsers a user has signed in before
+ */
+export function createProofs({ db, config, secretKeys }: AppDeps, devices: Devices) {
   /** Per address, for unknown browsers: sharing an address with someone who guesses must not prevent signing in from a known one. */
   const perSource = createAttemptLimit(config.limits.failedAuthPerMinutePerIp);
   /** Per account and browser, or per account and address if the browser is unknown. */
@@ -92,13 +71,17 @@ export function createProofs({ db, config, secretKeys }: AppDeps, devices: Devic
   }
 
   return {
-    async signIn(request, { email: text, password, code }) {
+    /**
+     * The account of these credentials. Callers that create a session must also call `requireUnchanged`.
+     * @throws ApiError `invalid_credentials`, `second_factor_required`, `invalid_second_factor`, `too_many_failed_authentications`
+     */
+    async signIn(request: FastifyRequest, { email: text, password, code }: Credentials): Promise<UserRow> {
       const email = normaliseEmail(text);
       const user = await findUserByEmail(db, email);
       const { device, takeBack } = await countSignIn(request, email, user);
       const isRight = await isPassword(user?.password_hash ?? null, password);
       if (user === undefined || !isRight) {
-        if (user !== undefined) await auditFailure(user, request, 'password');
+        if (user !== undefined) await auditFailure(db, user, request, 'password');
         throw invalidCredentials();
       }
       if (user.totp_confirmed_at !== null) {
@@ -107,19 +90,34 @@ export function createProofs({ db, config, secretKeys }: AppDeps, devices: Devic
           throw new ApiError('second_factor_required', message('api.second_factor_required'));
         }
         if (!(await checkCode(request, user, code, device ?? `user ${user.id}`))) {
-          await auditFailure(user, request, 'second_factor');
+          await auditFailure(db, user, request, 'second_factor');
           throw new ApiError('invalid_second_factor', message('api.second_factor_wrong'));
         }
       }
       takeBack();
-      return rehash(user, password);
+      return rehash(db, user, password);
     },
 
-    async requireUnchanged(tx, user) {
+    /**
+     * Refuses an account whose password was changed or which got a second factor since it was checked: checking takes time, and changing the
+     * password ended the sessions that existed then.
+     * @throws ApiError `invalid_credentials`
+     */
+    async requireUnchanged(tx: Queryable, user: UserRow): Promise<void> {
       if (!(await lockProof(tx, user))) throw invalidCredentials();
     },
 
-    async confirm(request, { userId }, { password, code }, pointer = '/password') {
+    /**
+     * Asks a signed-in user for the password again, and for a code if `code` is given.
+     * @param pointer of the password in the body
+     * @throws ApiError `no_password`, 422 for wrong values, `too_many_failed_authentications`
+     */
+    async confirm(
+      request: FastifyRequest,
+      { userId }: Session,
+      { password, code }: Omit<Credentials, 'email'>,
+      pointer = '/password',
+    ): Promise<UserRow> {
       const user = await getUser(db, userId);
       if (user.password_hash === null) {
         throw new ApiError('no_password', message('api.no_password'));
@@ -135,27 +133,27 @@ export function createProofs({ db, config, secretKeys }: AppDeps, devices: Devic
       return user;
     },
   };
+}
 
-  function auditFailure(user: UserRow, request: FastifyRequest, wrong: string): Promise<void> {
-    const details = { wrong };
-    return auditUser(db, user, {
-      action: 'user.sign_in_failed',
-      actor: 'service',
-      ...originOf(request),
-      details,
-    });
-  }
+function auditFailure(db: Queryable, user: UserRow, request: FastifyRequest, wrong: string): Promise<void> {
+  const details = { wrong };
+  return auditUser(db, user, {
+    action: 'user.sign_in_failed',
+    actor: 'service',
+    ...originOf(request),
+    details,
+  });
+}
 
-  /** The account with its current hash. */
-  async function rehash(user: UserRow, password: string): Promise<UserRow> {
-    if (user.password_hash === null || !needsRehash(user.password_hash)) return user;
-    const hash = await hashPassword(password);
-    if (await replacePasswordHash(db, user.id, user.password_hash, hash))
-      return { ...user, password_hash: hash };
-    // A concurrent sign-in has replaced it, or the password was changed.
-    const { password_hash: present } = await getUser(db, user.id);
-    return (await isPassword(present, password)) ? { ...user, password_hash: present } : user;
-  }
+/** The account with its current hash. */
+async function rehash(db: Queryable, user: UserRow, password: string): Promise<UserRow> {
+  if (user.password_hash === null || !needsRehash(user.password_hash)) return user;
+  const hash = await hashPassword(password);
+  if (await replacePasswordHash(db, user.id, user.password_hash, hash))
+    return { ...user, password_hash: hash };
+  // A concurrent sign-in has replaced it, or the password was changed.
+  const { password_hash: present } = await getUser(db, user.id);
+  return (await isPassword(present, password)) ? { ...user, password_hash: present } : user;
 }
 
 function invalidCredentials(): ApiError {

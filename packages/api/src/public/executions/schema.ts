@@ -24,7 +24,7 @@ const itemMembers = {
   display_name: Type.String(),
   trigger_type: Type.String({
     description:
-      'What started it: `api`, `webhook`, `schedule`, `manual` (a person in the admin area, or the command line), `flow` (a node of another execution) or `error` (the failure of another).',
+      'What started it: `api`, `webhook`, `schedule`, `poll` (a trigger that polls or listens), `form`, `chat`, `manual` (a person in the admin area, or the command line), `flow` (a node of another execution) or `error` (the failure of another).',
   }),
   created_at: TIMESTAMP,
   started_at: TIME_OR_NULL,

@@ -9,6 +9,9 @@ import { type Environment, ServiceProcess } from './service-process.ts';
 import { type ClusterOptions, TestCluster } from './test-cluster.ts';
 import { until } from './until.ts';
 
+/** What is to be interrupted is mostly the way through the queue, which an API without a worker spares executions that have no effect. */
+const QUEUES_ALL: Environment = { MILLRACE_RUN_AHEAD_NODES: '0' };
+
 /** What a file of fault tests or a campaign works with: a database server, the outside world, processes of the service. */
 export class World {
   readonly cluster: TestCluster;
@@ -52,8 +55,8 @@ export class World {
   }
 
   async #spawn(command: string, environment: Environment, entry?: string): Promise<ServiceProcess> {
-    const database = { DATABASE_URL: this.cluster.url };
-    return await ServiceProcess.spawn(command, { ...database, ...this.#environment, ...environment }, entry);
+    const own = { DATABASE_URL: this.cluster.url, ...(command === 'api' ? QUEUES_ALL : {}) };
+    return await ServiceProcess.spawn(command, { ...own, ...this.#environment, ...environment }, entry);
   }
 
   /** The `millrace api` that all tests of the file share. One that is to be killed is started with {@link spawn}. */

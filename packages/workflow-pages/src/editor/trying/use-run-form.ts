@@ -19,39 +19,24 @@ import {
 import { inputsQuery, useChosenExecution } from './use-shown-sample.ts';
 import type { RunBody, Trial } from './use-trial.ts';
 
-/** The input of the next run, wherever it is started. */
-export interface RunForm {
+interface NextInput {
   /** Null while the available inputs are loading. */
   readonly known: KnownInputs | null;
   readonly source: RunSource;
   readonly input: RunInput;
-  /** JSON as typed; null: nothing yet. */
-  readonly text: string | null;
-  readonly isTest: boolean;
-  /** The trigger that was chosen for the next run to start at; empty: none, so the service decides. */
-  readonly trigger: string;
-  readonly setTrigger: (id: string) => void;
-  readonly choose: (source: RunSource) => void;
-  readonly write: (input: RunInput, text?: string) => void;
-  readonly setTest: (isTest: boolean) => void;
-  /** The request for a run with that input: of the current draft if there are changes, else of the saved version. */
-  readonly request: () => RunBody;
-  /** Starts a run, unless one is in progress or the input is invalid. @param part of the flow on the canvas; absent: all of it */
-  readonly start: (part?: Flow) => Promise<void>;
 }
 
-const NOTHING_KNOWN: Pick<RunForm, 'known' | 'source' | 'input'> = {
-  known: null,
-  source: 'json',
-  input: { kind: 'value', value: {} },
-};
+const NOTHING_KNOWN = { known: null, source: 'json', input: { kind: 'value', value: {} } } as const;
+
+/** The input of the next run, wherever it is started. */
+export type RunForm = ReturnType<typeof useRunForm>;
 
 /** Keeps the chosen input while the editor is open. */
 export function useRunForm(
   { org, workflow }: { readonly org: number; readonly workflow: WorkflowDetail },
   draftSync: DraftSync,
   trial: Trial,
-): RunForm {
+) {
   const store = useEditorStore();
   const schema = useEditor((state) => state.settings.input_schema);
   const execution = useChosenExecution();
@@ -70,7 +55,7 @@ export function useRunForm(
     [hasForm, schema],
   );
   // Inputs are compared, which may be large: once, and not each time that something on the page changes.
-  const { known, source, input } = useMemo(() => {
+  const { known, source, input } = useMemo((): NextInput => {
     if (inputs.data === undefined) return NOTHING_KNOWN;
     const read = knownWith(inputs.data);
     return { known: read, source: sourceOf(choice, read), input: inputOf(choice, read) };
@@ -87,20 +72,19 @@ export function useRunForm(
     known,
     source,
     input,
+    /** JSON as typed; null: nothing yet. */
     text: choice.text,
     isTest,
+    /** The trigger that was chosen for the next run to start at; empty: none, so the service decides. */
     trigger,
     setTrigger,
-    choose: (source) => known !== null && setChoice(chooseSource(choice, known, source)),
-    write: (next, text = choice.text ?? undefined) =>
-      setChoice({
-        source,
-        input: next,
-        text: text ?? null,
-      }),
+    choose: (source: RunSource) => known !== null && setChoice(chooseSource(choice, known, source)),
+    write: (next: RunInput, text: string | null = choice.text) => setChoice({ source, input: next, text }),
     setTest,
+    /** The request for a run with that input: of the current draft if there are changes, else of the saved version. */
     request: () => toRequest(input),
-    async start(part) {
+    /** Starts a run, unless one is in progress or the input is invalid. @param part of the flow on the canvas; absent: all of it */
+    async start(part?: Flow): Promise<void> {
       if (trial.isBusy) return;
       // Ctrl+Enter may come before the last input has loaded.
       const read = inputs.data ?? (await inputs.refetch()).data;

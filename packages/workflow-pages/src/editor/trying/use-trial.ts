@@ -12,26 +12,6 @@ import { useCallback, useEffect, useRef, useState } from 'react';
 export type RunBody = Body<'POST /orgs/:org/workflows/:id/run'>;
 type TrialExecution = Events<'GET /orgs/:org/executions/:execution/events'>['execution'];
 
-/** An execution on the canvas, followed while it runs. */
-export interface Trial {
-  /** Null: none. */
-  readonly executionId: number | null;
-  /** Null until the service reports it. */
-  readonly execution: TrialExecution | null;
-  readonly isUnderWay: boolean;
-  readonly isStarting: boolean;
-  /** A run that was started here hasn't ended; another execution may wait for weeks, and doesn't keep anything from being run. */
-  readonly isBusy: boolean;
-  /** It ran one node, with stand-ins for those before it. */
-  readonly isReduced: boolean;
-  readonly start: (body: RunBody) => Promise<boolean>;
-  /** Shows an execution that somebody else started, as if it had been started here. */
-  readonly follow: (executionId: number) => void;
-  readonly cancel: () => Promise<void>;
-  /** Removes the execution from the canvas. */
-  readonly clear: () => void;
-}
-
 const FINAL: ReadonlySet<string> = new Set(['completed', 'failed', 'cancelled']);
 
 interface TrialOptions {
@@ -41,8 +21,11 @@ interface TrialOptions {
   readonly onRefused: (error: Error) => void;
 }
 
+/** An execution on the canvas, followed while it runs. */
+export type Trial = ReturnType<typeof useTrial>;
+
 /** Starts executions and shows their progress on the canvas. */
-export function useTrial({ org, workflowId, onRefused }: TrialOptions, store: EditorStore): Trial {
+export function useTrial({ org, workflowId, onRefused }: TrialOptions, store: EditorStore) {
   const queryClient = useQueryClient();
   const [executionId, setExecutionId] = useState<number | null>(null);
   const [execution, setExecution] = useState<TrialExecution | null>(null);
@@ -69,6 +52,7 @@ export function useTrial({ org, workflowId, onRefused }: TrialOptions, store: Ed
   );
   useEffect(() => store.getState().showRuns(runs), [store, runs]);
 
+  /** Shows an execution that somebody else started, as if it had been started here. */
   const follow = useCallback((id: number) => {
     setRuns({});
     setExecution(null);
@@ -115,17 +99,22 @@ export function useTrial({ org, workflowId, onRefused }: TrialOptions, store: Ed
       noteFailure(queryClient, error);
     }
   }, [org, executionId, queryClient]);
+  /** Removes the execution from the canvas. */
   const clear = useCallback(() => {
     setRuns({});
     setExecution(null);
     setExecutionId(null);
   }, []);
   return {
+    /** Null: none. */
     executionId,
+    /** Null until the service reports it. */
     execution,
     isUnderWay,
     isStarting,
+    /** A run that was started here hasn't ended; another execution may wait for weeks, and doesn't keep anything from being run. */
     isBusy: isStarting || (isUnderWay && isOwn),
+    /** It ran one node, with stand-ins for those before it. */
     isReduced,
     start,
     follow,

@@ -7,17 +7,7 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useCallback, useMemo, useState } from 'react';
 import type { Trial } from './use-trial.ts';
 
-/** Executions that others start, shown as they happen. */
-export interface Watch {
-  readonly isOn: boolean;
-  /** Whether it hears of new executions already. */
-  readonly isReady: boolean;
-  /** Shows the next execution. */
-  readonly next: () => void;
-  /** Shows each further execution, once the one before has ended. */
-  readonly all: () => void;
-  readonly stop: () => void;
-}
+export type Watch = ReturnType<typeof useWatch>;
 
 interface Watching {
   readonly isOnce: boolean;
@@ -28,11 +18,11 @@ interface Watching {
 /** Of one look at what was missed. */
 const MAX_MISSED = 5;
 
-/** Follows executions of the workflow that begin from now on, on request. */
+/** Follows executions of the workflow that others begin from now on, on request. */
 export function useWatch(
   { org, workflowId }: { readonly org: number; readonly workflowId: number },
   trial: Trial,
-): Watch {
+) {
   const queryClient = useQueryClient();
   const [watching, setWatching] = useState<Watching | null>(null);
   const take = (items: readonly ExecutionItem[]) => {
@@ -64,8 +54,11 @@ export function useWatch(
   return useMemo(
     () => ({
       isOn: watching !== null,
+      /** Whether it hears of new executions already. */
       isReady: watching !== null && isReady,
+      /** Shows the next execution. */
       next: () => begin(true),
+      /** Shows each further execution, once the one before has ended. */
       all: () => begin(false),
       stop: () => setWatching(null),
     }),

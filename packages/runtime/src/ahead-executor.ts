@@ -1,0 +1,103 @@
+import type { ClaimedExecution, CompileResult, HttpClient } from '@millrace/engine';
+import { DatabaseClock } from './clock.ts';
+import type { Executor } from './executor.ts';
+import { SERVICE_NAMES, type Services } from './node-services.ts';
+import { createPeriodicTask, type PeriodicTask } from './periodic-task.ts';
+import { PgExecutionStore } from './pg-store.ts';
+import { type AheadRun, runAhead } from './run-ahead.ts';
+import type { RunDeps } from './run-deps.ts';
+import type { WorkerSettings } from './settings.ts';
+import { toRunDeps, type WorkerDeps } from './worker-deps.ts';
+
+/** How often the database's time is read. */
+const CLOCK_MS = 30_000;
+
+export type AheadExecutorDeps = Pick<
+  WorkerDeps,
+  'config' | 'db' | 'plans' | 'notifier' | 'log' | 'meters' | 'tracer'
+>;
+
+/**
+ * For a process without a worker: executions that complete before they are stored, within the budget, are run here. They need no slot and no
+ * lease, because nobody else can know of them. All others are queued as if nothing had been run, also those that fail: what follows a failure is
+ * a worker's work.
+ */
+export class AheadExecutor implements Executor {
+  readonly #deps: AheadExecutorDeps;
+  readonly #config: WorkerSettings;
+  readonly #runDeps: RunDeps;
+  readonly #clock: DatabaseClock;
+  readonly #clockTask: PeriodicTask;
+  /** A node asked for something that only workers have. */
+  #hasReachedOut = false;
+
+  constructor(deps: AheadExecutorDeps) {
+    this.#deps = deps;
+    this.#config = deps.config.worker;
+    this.#clock = new DatabaseClock(deps.db);
+    const store = new PgExecutionStore(deps.db, {
+      leaseMs: this.#config.leaseMs,
+      maxCrashedAttempts: this.#config.maxCrashedAttempts,
+      // Nothing is stored through it: what ends ahead is part of the insert.
+      isLeaseValid: () => false,
+      onChanged: () => {},
+      onFailure: () => {},
+    });
+    const reachOut = (): never => {
+      this.#hasReachedOut = true;
+      throw new Error('only a worker has what this node asks for');
+    };
+    const client: HttpClient = { send: async () => reachOut() };
+    const services = withoutServices(reachOut);
+    this.#runDeps = toRunDeps({ ...deps, http: () => client, services }, store, this.#clock);
+    this.#clockTask = createPeriodicTask({
+      work: () => this.#clock.synchronise(),
+      pauseMs: () => CLOCK_MS,
+      onFailure: (error) => deps.log.debug({ err: error }, "could not read the database's time; retrying"),
+    });
+  }
+
+  /** @throws DatabaseUnavailableError if the database is currently unavailable; it may be retried */
+  async start(): Promise<void> {
+    await this.#clock.synchronise();
+    this.#clockTask.start();
+  }
+
+  async stop(): Promise<void> {
+    await this.#clockTask.stop();
+  }
+
+  reserve(): null {
+    return null;
+  }
+
+  runAhead(): null {
+    return null;
+  }
+
+  completeAhead(execution: ClaimedExecution, compiled: CompileResult, inputBytes: number): AheadRun | null {
+    const { runAhead: budget } = this.#config;
+    if (budget.nodes === 0 || inputBytes > budget.bytes) return null;
+    this.#hasReachedOut = false;
+    const run = runAhead(execution, compiled, this.#runDeps, budget);
+    if (run === null) return null;
+    if (run.row.ahead?.status === 'completed' && !this.#hasReachedOut) return run;
+    run.drop();
+    return null;
+  }
+
+  run({ lease }: ClaimedExecution): never {
+    throw new Error(`execution ${lease.executionId} was handed to a process without a worker`);
+  }
+
+  release(executionId: number, ended: AheadRun | null): void {
+    if (ended === null) return;
+    ended.stored();
+    this.#deps.notifier.changed([executionId]);
+  }
+}
+
+function withoutServices(reachOut: () => never): Services {
+  const all = SERVICE_NAMES.map((name) => [name, reachOut] as const);
+  return { ...Object.fromEntries(all), close: async () => {} } as Services;
+}
