@@ -71,7 +71,7 @@ describe('drafts', () => {
     const opened = await openFlow(person, id);
     await addNode(opened.page, 'code');
     await canvasNode(opened.page, 'code').waitFor();
-    await opened.page.goto(`${world.url}/docs`);
+    await opened.page.goto(`${world.url}/healthz`);
     await eventually(async () => ids(await draftOf({ person, id }))).toEqual(['start', 'set', 'code']);
   });
 
@@ -90,7 +90,7 @@ describe('drafts', () => {
       )
       .waitFor();
     page.on('dialog', (dialog) => void dialog.accept());
-    await page.goto(`${world.url}/docs`);
+    await page.goto(`${world.url}/healthz`);
     await context.unroute('**/draft');
     await page.goto(`${world.url}/o/${person.organisationId}/workflows/${id}`);
     await canvasNode(page, 'code').waitFor();

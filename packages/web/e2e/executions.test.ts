@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type ExecutionsWorld, openExecutionsWorld } from './executions-world.ts';
 import { expectAccessible } from './support/accessible.ts';
 import { expectNoComplaints } from './support/browser-service.ts';
+import { boxOf } from './support/canvas.ts';
 import { copyWith } from './support/clipboard.ts';
 
 let world: ExecutionsWorld;
@@ -31,12 +32,12 @@ describe('the list', () => {
     await row(page, orders).waitFor();
     await page.getByText('Live', { exact: true }).waitFor();
     await page.getByText('2 executions', { exact: true }).waitFor();
-    const top = (await row(page, orders).boundingBox())?.y;
+    const { y: top } = await boxOf(row(page, orders));
     const waiting = await world.execute(editor, await world.createWorkflow(editor, 'asking'));
     const fresh = page.getByRole('button', { name: /1 new execution/ });
     await fresh.waitFor();
     // Nothing has moved, and the count is that of what is shown.
-    expect((await row(page, orders).boundingBox())?.y).toBe(top);
+    expect((await boxOf(row(page, orders))).y).toBe(top);
     await page.getByText('2 executions', { exact: true }).waitFor();
     await fresh.click();
     await page.getByText('3 executions', { exact: true }).waitFor();

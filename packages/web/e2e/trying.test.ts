@@ -286,7 +286,7 @@ test('a pinned output too large for a closing page is there at the next visit', 
   );
   await page.keyboard.press('ControlOrMeta+A');
   await page.keyboard.insertText(JSON.stringify(large));
-  await page.goto(`${world.url}/docs`);
+  await page.goto(`${world.url}/healthz`);
   expect(await pins()).toEqual([['first', {}]]);
   await opened.context.unroute('**/pins');
   await page.goBack();
