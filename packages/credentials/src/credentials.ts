@@ -13,7 +13,7 @@ import { findNameProblem } from '@millrace/identity/values/names';
 import { type Message, message } from '@millrace/messages';
 import { SecretError } from '@millrace/secrets/errors';
 import type { SecretKeys } from '@millrace/secrets/keys';
-import { belongsTo, checkFields, checkHosts, secretsText, splitFields } from './fields.ts';
+import { belongsTo, checkFields, checkHosts, joinFields, secretsText, splitFields } from './fields.ts';
 import { presetOf } from './oauth/presets.ts';
 import { removeGrant } from './oauth/store.ts';
 import { type CredentialUsage, type CredentialUser, findUsage, isUnused } from './references.ts';
@@ -213,7 +213,9 @@ function outdatesTokens(
   settings: string,
   { fields = {} }: CredentialChange,
 ): boolean {
-  if (settings !== row.settings || hosts.some((host) => !row.hosts.includes(host))) return true;
+  // A field that was added to the type since is no change.
+  const before = splitFields(row.type, joinFields(row.type, row.settings, '{}')).settings;
+  if (settings !== stringifyJson(before) || hosts.some((host) => !row.hosts.includes(host))) return true;
   // What a person has approved outlives the client's secret, which providers want to be changed now and then.
   const isApproved = (parseJson(settings) as JsonObject).grant === 'authorization_code';
   return !isApproved && Object.keys(fields).length > 0;

@@ -1,16 +1,20 @@
 import type { ClaimedExecution, CompileResult, HttpClient } from '@millrace/engine';
 import { DatabaseClock } from './clock.ts';
 import type { Executor } from './executor.ts';
+import { onStall } from './main-thread.ts';
 import { SERVICE_NAMES, type Services } from './node-services.ts';
 import { createPeriodicTask, type PeriodicTask } from './periodic-task.ts';
 import { PgExecutionStore } from './pg-store.ts';
-import { type AheadRun, runAhead } from './run-ahead.ts';
+import { type AheadRun, completeAhead } from './run-ahead.ts';
 import type { RunDeps } from './run-deps.ts';
 import type { WorkerSettings } from './settings.ts';
+import { stallReporter } from './stall-report.ts';
 import { toRunDeps, type WorkerDeps } from './worker-deps.ts';
 
 /** How often the database's time is read. */
 const CLOCK_MS = 30_000;
+/** What waits to be stored may take as much. While PostgreSQL is slow, everything else is queued. */
+const MAX_UNSTORED_BYTES = 16 * 1024 * 1024;
 
 export type AheadExecutorDeps = Pick<
   WorkerDeps,
@@ -28,11 +32,17 @@ export class AheadExecutor implements Executor {
   readonly #runDeps: RunDeps;
   readonly #clock: DatabaseClock;
   readonly #clockTask: PeriodicTask;
+  readonly #maxUnstoredBytes: number;
+  /** Bytes of input and records, as JSON, by execution. */
+  readonly #unstored = new Map<number, number>();
+  #unstoredBytes = 0;
+  #stopWatching: () => void = () => {};
   /** A node asked for something that only workers have. */
   #hasReachedOut = false;
 
-  constructor(deps: AheadExecutorDeps) {
+  constructor(deps: AheadExecutorDeps, maxUnstoredBytes = MAX_UNSTORED_BYTES) {
     this.#deps = deps;
+    this.#maxUnstoredBytes = maxUnstoredBytes;
     this.#config = deps.config.worker;
     this.#clock = new DatabaseClock(deps.db);
     const store = new PgExecutionStore(deps.db, {
@@ -61,9 +71,11 @@ export class AheadExecutor implements Executor {
   async start(): Promise<void> {
     await this.#clock.synchronise();
     this.#clockTask.start();
+    this.#stopWatching = onStall(stallReporter(this.#deps.log));
   }
 
   async stop(): Promise<void> {
+    this.#stopWatching();
     await this.#clockTask.stop();
   }
 
@@ -78,12 +90,18 @@ export class AheadExecutor implements Executor {
   completeAhead(execution: ClaimedExecution, compiled: CompileResult, inputBytes: number): AheadRun | null {
     const { runAhead: budget } = this.#config;
     if (budget.nodes === 0 || inputBytes > budget.bytes) return null;
+    if (this.#unstoredBytes >= this.#maxUnstoredBytes) return null;
     this.#hasReachedOut = false;
-    const run = runAhead(execution, compiled, this.#runDeps, budget);
+    const run = completeAhead(execution, compiled, this.#runDeps, budget);
     if (run === null) return null;
-    if (run.row.ahead?.status === 'completed' && !this.#hasReachedOut) return run;
-    run.drop();
-    return null;
+    if (this.#hasReachedOut) {
+      run.drop();
+      return null;
+    }
+    const bytes = inputBytes + (run.row.recordsJson?.length ?? 0);
+    this.#unstored.set(execution.lease.executionId, bytes);
+    this.#unstoredBytes += bytes;
+    return run;
   }
 
   run({ lease }: ClaimedExecution): never {
@@ -91,6 +109,8 @@ export class AheadExecutor implements Executor {
   }
 
   release(executionId: number, ended: AheadRun | null): void {
+    this.#unstoredBytes -= this.#unstored.get(executionId) ?? 0;
+    this.#unstored.delete(executionId);
     if (ended === null) return;
     ended.stored();
     this.#deps.notifier.changed([executionId]);

@@ -4,6 +4,7 @@ import {
   checkJsonSize,
   type NodeRecord,
   outcomeOfProblem,
+  type Plan,
   stringifyJson,
 } from '@millrace/engine';
 import { type AheadPart, createAheadTime } from './ahead-time.ts';
@@ -43,10 +44,43 @@ export function runAhead(
   settings: RunAheadSettings,
 ): AheadRun | null {
   if (compiled.kind !== 'plan') return endedAtOnce(claimed, compiled, deps);
-  const run = new Run(claimed, compiled.plan, deps);
+  return within(claimed, compiled.plan, deps, settings, toAheadRun);
+}
+
+/**
+ * Runs an execution ahead of its insert, within the same budget, if it completes there.
+ * @returns null if it doesn't, or if its records are larger than one output may be; nothing is left of it then
+ */
+export function completeAhead(
+  claimed: ClaimedExecution,
+  compiled: CompileResult,
+  deps: RunDeps,
+  settings: RunAheadSettings,
+): AheadRun | null {
+  if (compiled.kind !== 'plan') return null;
+  return within(claimed, compiled.plan, deps, settings, (run) => {
+    const write = run.nextWrite;
+    if (write?.kind !== 'finish' || write.outcome.status !== 'completed') return null;
+    if (write.storedBytes > settings.bytes) return null;
+    return toAheadRun(run);
+  });
+}
+
+/** @param toResult null drops the run. Its time counts, too */
+function within(
+  claimed: ClaimedExecution,
+  plan: Plan,
+  deps: RunDeps,
+  settings: RunAheadSettings,
+  toResult: (run: Run) => AheadRun | null,
+): AheadRun | null {
+  const run = new Run(claimed, plan, deps);
   const part = time.begin();
   try {
     run.runAhead(createBudget(settings, part));
+    const result = toResult(run);
+    if (result === null) run.drop();
+    return result;
   } catch (error) {
     // A defect: the regular run will hit it again, and store it as the execution's end.
     deps.log.debug({ execution_id: claimed.lease.executionId, err: error }, 'could not run ahead');
@@ -55,6 +89,9 @@ export function runAhead(
   } finally {
     part.end();
   }
+}
+
+function toAheadRun(run: Run): AheadRun {
   const write = run.nextWrite;
   const isEnd = write?.kind === 'finish';
   const isStored = isEnd || write?.kind === 'checkpoint';

@@ -50,6 +50,8 @@ export class Run {
   /** Nodes that wait until they may call a host. */
   #waitingForHosts = 0;
   #timer: NodeJS.Timeout | null = null;
+  /** Counts of nodes that were run ahead, which only count once that is stored; null from then on. */
+  #uncounted: (() => void)[] | null = null;
   /** Null if no spans are recorded. */
   readonly #trace: RunTrace | null;
   /** Its ids for log lines. */
@@ -71,6 +73,7 @@ export class Run {
    * {@link drive} continues it, or {@link drop} ends it.
    */
   runAhead(budget: AheadBudget): void {
+    this.#uncounted = [];
     let work = this.#begin();
     for (;;) {
       const state = this.#stepAhead(work);
@@ -104,6 +107,7 @@ export class Run {
   wrote(): void {
     const effect = this.#open.shift();
     this.#trace?.stored();
+    this.#countAll();
     if (effect !== undefined && isStoreEffect(effect)) this.#logStored(effect);
   }
 
@@ -116,6 +120,7 @@ export class Run {
   async drive(control: RunControl): Promise<void> {
     this.#control = control;
     this.#trace?.stored();
+    this.#countAll();
     this.#nodeControl = this.#controlForNodes(control);
     if (this.#state !== null) control.data.set(this.#state.heldBytes);
     this.#signals.saw(this.claimed.signals);
@@ -285,10 +290,18 @@ export class Run {
     const { clock, random, meters } = this.#deps;
     const { node, iteration, attempt } = effect;
     const seconds = (performance.now() - startedAt) / 1000;
-    meters.nodeEnded(node.type, this.claimed.organisationId, result, seconds);
+    const { organisationId } = this.claimed;
+    const count = () => meters.nodeEnded(node.type, organisationId, result, seconds);
+    if (this.#uncounted === null) count();
+    else this.#uncounted.push(count);
     if (span !== null) this.#trace?.endNode(span, effect, result, { endMs: clock.now(), ms: seconds * 1000 });
     const ended = { kind: 'node_ended', nodeId: node.id, iteration, attempt, result } as const;
     this.#events.push({ ...ended, atMs: clock.now(), jitter: random() });
+  }
+
+  #countAll(): void {
+    for (const count of this.#uncounted ?? []) count();
+    this.#uncounted = null;
   }
 
   #abortNode(effect: Extract<Effect, { kind: 'abort_node' }>): void {

@@ -1,6 +1,9 @@
 import { generateKeyPairSync, randomBytes, randomUUID } from 'node:crypto';
+import { belongsTo } from '@millrace/credentials/fields';
 import { createCredentialService } from '@millrace/credentials/service';
-import type { JsonObject, JsonValue } from '@millrace/engine';
+import { lockCredential, updateCredential } from '@millrace/credentials/store';
+import { unsealRow } from '@millrace/credentials/unseal';
+import { type JsonObject, type JsonValue, parseJson, stringifyJson } from '@millrace/engine';
 import { prepareSecretKeys } from '@millrace/secrets/keys';
 import { rotateSecrets } from '@millrace/service/secret-rotation/rotate';
 import { auditActions } from '@millrace/testing/accounts';
@@ -98,6 +101,22 @@ async function connected(fields: JsonObject = {}): Promise<number> {
   expect(at).toBe(`/o/${editor.organisationId}/credentials?connection=connected&credential=${id}`);
   provider.grants.length = 0;
   return id;
+}
+
+/** Stores the credential again as it would be without this setting. */
+async function storeWithout(id: number, setting: string): Promise<void> {
+  const { db, secretKeys } = service.deps;
+  await db.forOrganisation(editor.organisationId, async (tx) => {
+    const row = await lockCredential(tx, editor.organisationId, id);
+    if (row === undefined) throw new Error(`there is no credential ${id}`);
+    const { [setting]: left, ...others } = parseJson(row.settings) as JsonObject;
+    expect(left).toBeDefined();
+    const settings = stringifyJson(others);
+    const secrets = await unsealRow(secretKeys, row);
+    const sealed = await secretKeys.seal(tx, secrets, belongsTo({ ...row, settings }));
+    const names = Object.keys(parseJson(secrets) as JsonObject);
+    await updateCredential(tx, id, { ...row, settings, sealed: { ...sealed, names } });
+  });
 }
 
 /** A process with caches of its own. */
@@ -405,6 +424,16 @@ describe('tokens', () => {
     });
     expect((await find(id))?.connection).toMatchObject({ state: 'missing' });
     await expect(startProcess().send(id)).rejects.toMatchObject({ code: 'credential_not_connected' });
+  });
+
+  test('survive a new client secret although the credential was stored before its type got another field', async () => {
+    const id = await connected();
+    await storeWithout(id, 'token_header');
+    await editor.call('PATCH /orgs/:org/credentials/:credential', {
+      params: params(id),
+      body: { fields: { client_secret: provider.clientSecret } },
+    });
+    expect((await startProcess().send(id)).status).toBe(200);
   });
 
   test('go nowhere if someone moves them to another credential', async () => {

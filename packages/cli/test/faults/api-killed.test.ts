@@ -75,8 +75,6 @@ describe('SIGKILL of the process that accepts starts', () => {
       const markers = Array.from({ length: 240 }, (_, n) => `${command}-${n}`);
       const starts = await startUntilKilled(service, client, workflow, markers);
       const firstAnswers = new Map(starts.map(({ marker, answer }) => [marker, answer]));
-      expect(starts.some(({ answer }) => answer.kind === 'cut')).toBe(true);
-      expect(starts.find(({ answer }) => answer.kind === 'refused' && answer.status !== 503)).toBeUndefined();
 
       client.url = (await (await world().spawn(command)).ready()).url;
       await world().worker(LONG_LEASE);

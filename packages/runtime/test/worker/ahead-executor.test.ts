@@ -65,6 +65,7 @@ test('what has no effect is completed without a worker, and counted', async () =
   });
   await expect.poll(() => changed).toContain(id);
   expect(meters.runs.take()).toMatchObject([{ completed: 1, failed: 0 }]);
+  expect(meters.nodes.size).toBeGreaterThan(0);
 });
 
 test('repeated with its Idempotency-Key it is stored once', async () => {
@@ -85,7 +86,9 @@ test('repeated with its Idempotency-Key it is stored once', async () => {
 test.each([
   ['a node with an effect', () => chainOf('call')],
   ['a failing node', () => pure('fails')],
-  ['a node that takes its time', () => pure('slow')],
+  ['a node that takes its time', () => pure('a', 'slow')],
+  ['a node that asks for a service later on', () => pure('codes')],
+  ['many outputs that are large together', () => pure('half', 'half2', 'half3')],
   ['a node that asks for a service, whatever it makes of the refusal', () => pure('reaches')],
   ['a node that calls somebody', () => pure('calls')],
   ['a large output', () => pure('large', 'a')],
@@ -95,6 +98,9 @@ test.each([
   service.behaviours.set('fails', () => failure('broken', verbatim('it broke')));
   service.behaviours.set('slow', async () => success({}));
   service.behaviours.set('large', () => success({ text: 'x'.repeat(2_000) }));
+  for (const id of ['half', 'half2', 'half3'])
+    service.behaviours.set(id, () => success({ text: 'x'.repeat(500) }));
+  service.behaviours.set('codes', async (context) => success({ there: typeof context.code }));
   service.behaviours.set('reaches', (context) => {
     try {
       return success({ there: typeof context.files });
@@ -109,9 +115,12 @@ test.each([
   const id = await service.execute(await service.createWorkflow(flow()));
   expect(await storedOf(id)).toEqual([QUEUED]);
   expect(meters.runs.take()).toEqual([]);
+  // Nor are its nodes, also not those that end after it was given up.
+  await new Promise((resolve) => setImmediate(resolve));
+  expect([...meters.nodes]).toEqual([]);
 });
 
-test('a large input, or a budget of no nodes, leaves everything to the workers, which complete it', async () => {
+test('a large input leaves everything to the workers, which complete it', async () => {
   await start({ worker: { runAhead: { ...ROOMY, bytes: 1_024 }, pollMs: 20 } });
   const workflowId = await service.createWorkflow(pure('a'));
   const large = await service.execute(workflowId, { text: 'x'.repeat(2_000) });
@@ -124,6 +133,36 @@ test('a budget of no nodes switches it off', async () => {
   await start({ worker: { runAhead: { ...ROOMY, nodes: 0 } } });
   const id = await service.execute(await service.createWorkflow(pure('a')));
   expect(await storedOf(id)).toEqual([QUEUED]);
+});
+
+test('while too much waits to be stored, everything is left to the workers', async () => {
+  await start();
+  const workflowId = await service.createWorkflow(pure('a'));
+  const compiled = await service.deps.plans.get(workflowId, 1);
+  const narrow = new AheadExecutor(service.deps, 10);
+  const complete = (executionId: number) =>
+    narrow.completeAhead(
+      {
+        lease: { executionId, workerId: '', claim: 1 },
+        organisationId: service.key.organisationId,
+        workflowId,
+        workflowVersion: 1,
+        isTestMode: false,
+        input: {},
+        inputBytes: 2,
+        startedAtMs: Date.now(),
+        traceparent: null,
+        deadlineAtMs: null,
+        records: [],
+        signals: [],
+      },
+      compiled,
+      2,
+    );
+  expect(complete(1)).not.toBeNull();
+  expect(complete(2)).toBeNull();
+  narrow.release(1, null);
+  expect(complete(3)).not.toBeNull();
 });
 
 test('what completes at once is taken although the queue is full', async () => {

@@ -92,18 +92,25 @@ export async function stillCanvas(page: Page): Promise<void> {
 /** Consecutive frames in which a measured element may not move: the canvas pans 50 ms after a node was added. */
 const STEADY_FRAMES = 6;
 
-/** Where an element is drawn, once that stays the same. @throws Error if it isn't drawn */
+/** Frames after which an element that still moves is taken for one that never rests. */
+const RESTLESS_FRAMES = 3_600;
+
+/** Where an element is drawn, once that stays the same. @throws Error if it isn't drawn, or never rests */
 export async function boxOf(locator: Locator) {
-  await locator.evaluate(async (element, frames) => {
-    const place = () => JSON.stringify(element.getBoundingClientRect());
-    let before = '';
-    for (let same = 0; same < frames; ) {
-      await new Promise((resolve) => requestAnimationFrame(resolve));
-      const now = place();
-      same = now === before ? same + 1 : 0;
-      before = now;
-    }
-  }, STEADY_FRAMES);
+  await locator.evaluate(
+    async (element, { steady, restless }) => {
+      const place = () => JSON.stringify(element.getBoundingClientRect());
+      let before = '';
+      for (let same = 0, frames = 0; same < steady; frames += 1) {
+        await new Promise((resolve) => requestAnimationFrame(resolve));
+        const now = place();
+        if (frames > restless) throw new Error(`still moves, from ${before} to ${now}`);
+        same = now === before ? same + 1 : 0;
+        before = now;
+      }
+    },
+    { steady: STEADY_FRAMES, restless: RESTLESS_FRAMES },
+  );
   const box = await locator.boundingBox();
   if (box === null) throw new Error(`${locator.toString()} isn't shown`);
   return box;
