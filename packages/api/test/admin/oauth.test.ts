@@ -1,9 +1,9 @@
-import { generateKeyPairSync, randomBytes, randomUUID } from 'node:crypto';
+import { generateKeyPairSync, randomUUID } from 'node:crypto';
 import { belongsTo } from '@millrace/credentials/fields';
 import { createCredentialService } from '@millrace/credentials/service';
 import { lockCredential, updateCredential } from '@millrace/credentials/store';
 import { unsealRow } from '@millrace/credentials/unseal';
-import { type JsonObject, type JsonValue, parseJson, stringifyJson } from '@millrace/engine';
+import { type JsonObject, parseJson, stringifyJson } from '@millrace/engine';
 import { prepareSecretKeys } from '@millrace/secrets/keys';
 import { rotateSecrets } from '@millrace/service/secret-rotation/rotate';
 import { auditActions } from '@millrace/testing/accounts';
@@ -445,77 +445,5 @@ describe('tokens', () => {
     );
     await expect(startProcess().send(mine)).rejects.toMatchObject({ code: 'credential_unreadable' });
     expect(outside.received).toEqual([]);
-  });
-});
-
-/** The addresses of a preset with the account that its user has. */
-function ofAccount(fields: JsonObject): JsonObject {
-  const filled = Object.entries(fields).map(([name, value]): [string, JsonValue] => [
-    name,
-    typeof value === 'string' ? value.replace(/<\w+>/, 'shop') : (value ?? null),
-  ]);
-  return Object.fromEntries(filled);
-}
-
-describe('a preset', () => {
-  test('fills in what is missing', async () => {
-    const { data } = await editor.call('POST /orgs/:org/credentials', {
-      params: { org: editor.organisationId },
-      body: {
-        name: 'Drive',
-        type: 'oauth2',
-        hosts: [],
-        fields: { service: 'google', client_id: 'c', client_secret: 's', scope: 'drive' },
-      },
-    });
-    expect(data.hosts).toEqual(['*.googleapis.com']);
-    expect(data.settings).toMatchObject({
-      token_url: 'https://oauth2.googleapis.com/token',
-      authorization_parameters: 'access_type=offline&prompt=consent',
-      scope: 'drive',
-    });
-    const answer = await editor.call(CONNECTION, { params: params(data.id) });
-    const url = new URL(answer.data.authorization_url);
-    expect(url.origin).toBe('https://accounts.google.com');
-    expect(url.searchParams.get('access_type')).toBe('offline');
-  });
-
-  test('exists for each service, and is complete', async () => {
-    const { data } = await editor.call('GET /orgs/:org/credential-types', {
-      params: { org: editor.organisationId },
-    });
-    const ids = data.oauth_presets.map(({ id }) => id);
-    // Google's and Microsoft's mail servers want tokens for a scope of their own.
-    expect(ids).toHaveLength(17);
-    for (const { id, hosts, fields: known } of data.oauth_presets) {
-      const fields = ofAccount(known);
-      const answer = await editor.call('POST /orgs/:org/credentials', {
-        params: { org: editor.organisationId },
-        body: {
-          name: `preset ${id}`,
-          type: 'oauth2',
-          hosts,
-          fields: { ...fields, service: id, client_id: randomBytes(4).toString('hex') },
-        },
-      });
-      expect(answer, id).toMatchObject({ status: 200 });
-    }
-  });
-
-  test('with a part that only its user knows is refused until it is filled in', async () => {
-    const add = (fields: JsonObject) =>
-      editor.call('POST /orgs/:org/credentials', {
-        params: { org: editor.organisationId },
-        body: {
-          ...{ name: `Zendesk ${randomBytes(4).toString('hex')}`, type: 'oauth2', hosts: ['*.zendesk.com'] },
-          fields: { ...fields, service: 'zendesk', client_id: 'millrace', client_secret: 'canary' },
-        },
-      });
-    expect((await add({})).status).toBe(422);
-    const { data } = await editor.call('GET /orgs/:org/credential-types', {
-      params: { org: editor.organisationId },
-    });
-    const zendesk = data.oauth_presets.find(({ id }) => id === 'zendesk');
-    expect((await add(ofAccount(zendesk?.fields ?? {}))).status).toBe(200);
   });
 });
