@@ -33,7 +33,7 @@ test('a new credential begins with what the connector says, at the host that is 
   const { data } = await person.call('GET /orgs/:org/credentials', { params });
   expect(data.items).toMatchObject([{ name: 'Shopify', type: 'header', hosts: ['acme.myshopify.com'] }]);
   const chosen = dialog.getByRole('combobox', { name: 'Shopify credential' });
-  await expect.poll(() => chosen.inputValue()).toBe('Shopify');
+  await expect.poll(() => chosen.inputValue()).toBe('Shopify (Header)');
   // Enter was for the form of the credential alone.
   expect(await workflows()).toEqual([]);
 

@@ -10,6 +10,7 @@ import { recentTypes } from '@millrace/editor-model/recent-types.ts';
 import { useEditor } from '@millrace/editor-model/store.ts';
 import { ErrorState, LoadingRows } from '@millrace/ui/components/states.tsx';
 import { Hint, Muted } from '@millrace/ui/components/text.tsx';
+import type { TFunction } from 'i18next';
 import { Search } from 'lucide-react';
 import { type KeyboardEvent, type ReactNode, useEffect, useId, useMemo, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
@@ -88,7 +89,7 @@ export function Palette({
     } else return;
     event.preventDefault();
   };
-  const title = t(`editor.${titleKey(request, isReplacing)}`);
+  const title = titleOf(request, isReplacing, t);
   return (
     <Paper ref={frame} withBorder shadow="md" className="flow-palette" role="dialog" aria-label={title}>
       <Group p="xs" gap="xs" wrap="nowrap">
@@ -162,10 +163,10 @@ function Missing({ search, isEmpty }: { search: string; isEmpty: boolean }) {
   );
 }
 
-function titleKey({ place }: PaletteRequest, isReplacing: boolean) {
-  if (isReplacing) return 'changeTrigger';
-  if (place === undefined || 'at' in place) return 'addNode';
-  return 'onEdge' in place ? 'insertHere' : 'addAfter';
+function titleOf({ place }: PaletteRequest, isReplacing: boolean, t: TFunction): string {
+  if (isReplacing) return t('editor.changeTrigger');
+  if (place === undefined || 'at' in place) return t('editor.addNode');
+  return 'onEdge' in place ? t('editor.insertHere') : t('editor.addAfter');
 }
 
 function PaletteGroup({ group, children }: { group: string; children: ReactNode }) {
