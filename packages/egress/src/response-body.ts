@@ -60,7 +60,7 @@ export async function readBody(body: Readable, options: ReadOptions): Promise<Ui
   body.on('error', ignore);
   await reserve(declaredBytes(options));
   const decoder = DECODERS.get(options.contentEncoding?.trim().toLowerCase() ?? '');
-  if (decoder === undefined) await pipeline(body, collect);
+  if (decoder === undefined) await collect(body);
   else await decode(body, decoder(), collect);
   return Buffer.concat(chunks, length);
 }
