@@ -1,6 +1,6 @@
 import type { ClaimedExecution, CompileResult, HttpClient } from '@millrace/engine';
 import { DatabaseClock } from './clock.ts';
-import { type Executor, NO_EXECUTOR } from './executor.ts';
+import { type Executor, refuseToRun } from './executor.ts';
 import { onStall } from './main-thread.ts';
 import { SERVICE_NAMES, type Services } from './node-services.ts';
 import { createPeriodicTask, type PeriodicTask } from './periodic-task.ts';
@@ -27,7 +27,7 @@ export type AheadExecutorDeps = Pick<
  * a worker's work.
  */
 export class AheadExecutor implements Executor {
-  readonly run = NO_EXECUTOR.run;
+  readonly run = refuseToRun;
   readonly #deps: AheadExecutorDeps;
   readonly #config: WorkerSettings;
   readonly #runDeps: RunDeps;
