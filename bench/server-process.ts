@@ -6,6 +6,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { NODE_OPTIONS } from '../packages/cli/bin/node-options.js';
 import { killAtExit } from './end-with-us.ts';
 
 const START_TIMEOUT_MS = 60_000;
@@ -63,7 +64,7 @@ export async function startMillrace(options: MillraceOptions): Promise<ServerPro
   const log = openSync(logFile, 'w');
   const began = performance.now();
   const entry = options.artefact === undefined ? cliFile : join(options.artefact, 'bin', 'millrace.js');
-  const child = spawn(process.execPath, [entry, options.command], {
+  const child = spawn(process.execPath, [...NODE_OPTIONS, entry, options.command], {
     stdio: ['ignore', log, log],
     env: {
       PATH: process.env.PATH ?? '',

@@ -8,6 +8,7 @@ import { accessSync, constants, existsSync, mkdirSync, readFileSync, rmSync, wri
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { NODE_OPTIONS } from '../packages/cli/bin/node-options.js';
 import { onNpmEnd, runChild } from '../packages/cli/bin/run-child.js';
 import { withLock } from '../packages/database/src/process-lock.mjs';
 import { ensureArtefact } from './artefact.mjs';
@@ -21,7 +22,7 @@ const PINNED_NODE = join(MODULES, '.bin', 'node');
 
 /** What each command runs, under the pinned Node. */
 const COMMANDS = {
-  start: ['packages/cli/src/cli.ts', 'start'],
+  start: [...NODE_OPTIONS, 'packages/cli/src/cli.ts', 'start'],
   build: ['tools/artefact.mjs'],
   release: ['tools/release.ts'],
   dev: ['tools/dev.ts'],
@@ -221,7 +222,7 @@ async function prepareProgram() {
     return COMMANDS.start;
   }
   const folder = await ensureArtefact(say).catch((error) => fail(error.message));
-  return [join(folder, 'bin', 'millrace.js'), 'start'];
+  return [...NODE_OPTIONS, join(folder, 'bin', 'millrace.js'), 'start'];
 }
 
 function tail(output) {

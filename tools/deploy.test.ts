@@ -4,6 +4,7 @@ import { Script } from 'node:vm';
 import { Ajv } from 'ajv';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
+import { NODE_OPTIONS } from '../packages/cli/bin/node-options.js';
 import { VARIABLES } from '../packages/cli/src/settings/variables.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
@@ -59,6 +60,12 @@ test('docs/operations.md shows how to use each of them', () => {
     expect(page).toContain(`deploy/${path}`);
   }
   expect(page).toContain('deploy/systemd');
+});
+
+test('what starts the service gives Node the options of npm start', () => {
+  const options = NODE_OPTIONS.join(' ');
+  expect(read('deploy/Dockerfile')).toContain(` NODE_OPTIONS=${options} \\\n`);
+  expect(read('deploy/systemd/millrace.service')).toContain(`\nExecStart=/usr/bin/node ${options} /opt/`);
 });
 
 describe('deploy/Dockerfile', () => {

@@ -3,9 +3,10 @@
 // old to strip types.
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { NODE_OPTIONS } from './node-options.js';
 import { runChild } from './run-child.js';
 
 const pinned = fileURLToPath(new URL('../../../node_modules/.bin/node', import.meta.url));
 const node = existsSync(pinned) ? pinned : process.execPath;
 const cli = fileURLToPath(new URL('../src/cli.ts', import.meta.url));
-process.exitCode = await runChild(node, [cli, ...process.argv.slice(2)]);
+process.exitCode = await runChild(node, [...NODE_OPTIONS, cli, ...process.argv.slice(2)]);
