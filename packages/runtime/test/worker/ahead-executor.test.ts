@@ -24,7 +24,7 @@ async function start({ worker, ...overrides }: WorkingOverrides = {}): Promise<v
     reserve: () => executor.reserve(),
     runAhead: () => executor.runAhead(),
     completeAhead: (...given) => executor.completeAhead(...given),
-    run: (...given) => executor.run(...given),
+    run: (execution) => executor.run(execution),
     release: (...given) => executor.release(...given),
   };
   service = await startWorkingService({
