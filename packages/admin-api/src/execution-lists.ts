@@ -4,9 +4,9 @@ import type { Endpoints } from './endpoint.ts';
 import { ExecutionItem } from './executions.ts';
 import { Closed, Id, Nullable, pageQuery, Timestamp } from './forms.ts';
 
-const names = (values: readonly string[]) => `(${values.join('|')})`;
+const STATUS = `(${EXECUTION_STATUSES.join('|')})`;
 /** Comma-separated values. */
-const STATUS_LIST = `^${names(EXECUTION_STATUSES)}(,${names(EXECUTION_STATUSES)})*$`;
+const STATUS_LIST = `^${STATUS}(,${STATUS})*$`;
 
 /** Comma-separated ids; 200 at most. */
 const ID_LIST = '^[1-9]\\d{0,15}(,[1-9]\\d{0,15}){0,199}$';

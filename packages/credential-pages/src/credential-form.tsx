@@ -50,7 +50,6 @@ export function CredentialForm(props: FormProps & Known & { redirectUri: string 
   const { type, definition, name, hosts, fields } = draft;
   const save = useSave(credential, onSaved);
   const problems = save.error instanceof ApiProblem ? save.error.errors : [];
-  const problemAt = (pointer: string) => problems.find((each) => each.pointer === pointer)?.message;
   const submit = () => {
     if (definition === undefined) return;
     const bound = definition.is_bound ? hosts : [];
@@ -89,7 +88,7 @@ export function CredentialForm(props: FormProps & Known & { redirectUri: string 
         placeholder={t('credentials.nameExample')}
         value={name}
         onChange={(event) => draft.setName(event.currentTarget.value)}
-        error={problemAt('/name')}
+        error={problems.find(({ pointer }) => pointer === '/name')?.message}
         maxLength={255}
         autoComplete="off"
         required

@@ -30,8 +30,6 @@ export interface CredentialServiceDeps {
   readonly log: Logger;
   /** How tokens are fetched. */
   readonly egress: Pick<Egress, 'fetch' | 'http'>;
-  /** Default: the system's. */
-  readonly now?: () => number;
   /** Whether the last use of a credential is recorded. Default true. */
   readonly notesUse?: boolean;
 }
@@ -67,7 +65,7 @@ export function createCredentialService(deps: CredentialServiceDeps): OpenCreden
         return authenticateRequest(row, credential, request, {
           http: context?.http ?? deps.egress.http(caller.organisationId),
           tokens,
-          now: deps.now ?? Date.now,
+          now: Date.now,
           onSecret: caller.onSecret,
         });
       },

@@ -3,11 +3,11 @@ import type { Agent } from 'undici';
 import { createGuardedConnector, type Resolve, systemResolve } from './connector.ts';
 import type { TargetPolicy } from './target-policy.ts';
 
+const CONNECT_TIMEOUT_MS = 10_000;
+/** Of a response. */
+const MAX_HEADER_BYTES = 32 * 1024;
+
 export interface AgentOptions {
-  /** Default 10,000. */
-  readonly connectTimeoutMs?: number;
-  /** Bytes of a response's headers. Default 32 KiB. */
-  readonly maxHeaderBytes?: number;
   /** Default: the operating system's resolver. */
   readonly resolve?: Resolve;
 }
@@ -18,7 +18,6 @@ export async function createAgent(
   options: AgentOptions,
   shown?: { readonly certificate: ClientCertificate; readonly origin: string },
 ): Promise<Agent> {
-  const { connectTimeoutMs = 10_000, maxHeaderBytes = 32 * 1024, resolve = systemResolve } = options;
   const { Agent, buildConnector, Pool } = await import('undici');
   return new Agent({
     factory: (origin) =>
@@ -27,13 +26,13 @@ export async function createAgent(
           new URL(origin),
           policy,
           {
-            resolve,
-            connectTimeoutMs,
+            resolve: options.resolve ?? systemResolve,
+            connectTimeoutMs: CONNECT_TIMEOUT_MS,
             ...(shown?.origin === String(origin) ? { certificate: shown.certificate } : {}),
           },
           buildConnector,
         ),
-        maxHeaderSize: maxHeaderBytes,
+        maxHeaderSize: MAX_HEADER_BYTES,
         allowH2: false,
         // The deadline of the whole exchange applies; two timeouts would only disagree.
         headersTimeout: 0,

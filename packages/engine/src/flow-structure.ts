@@ -47,8 +47,8 @@ export function validateStructure(value: JsonValue, limits: StructureLimits): St
     check.add('', 'invalid_type', message('flow.not_a_flow'));
     return check.errors;
   }
-  const nodes = check.list(value, 'nodes', '');
-  const edges = check.list(value, 'edges', '');
+  const nodes = check.list(value, 'nodes');
+  const edges = check.list(value, 'edges');
   if (nodes !== null && nodes.length > limits.maxNodes) {
     const max = limits.maxNodes;
     check.add('/nodes', 'too_many_nodes', message('flow.too_many_nodes', { nodes: nodes.length, max }));
@@ -218,15 +218,15 @@ function checkHolds(check: Check, settings: JsonObject): void {
   const rate = check.optionalObject(settings, 'rate', '/settings');
   if (rate !== null) {
     const at = '/settings/rate';
-    check.requiredInteger(rate, 'limit', at, 1, 100_000);
-    check.requiredInteger(rate, 'per_seconds', at, 1, DAY_S);
+    check.requiredCount(rate, 'limit', at, 100_000);
+    check.requiredCount(rate, 'per_seconds', at, DAY_S);
     check.text(rate, 'key', at, { required: false, maxLength: 1_000 });
     check.knownMembers(rate, ['limit', 'per_seconds', 'key'], at);
   }
   const debounce = check.optionalObject(settings, 'debounce', '/settings');
   if (debounce !== null) {
     const at = '/settings/debounce';
-    check.requiredInteger(debounce, 'seconds', at, 1, DAY_S);
+    check.requiredCount(debounce, 'seconds', at, DAY_S);
     // Shorter than the wait itself, it would make the wait meaningless.
     const { seconds } = debounce;
     const min = typeof seconds === 'number' ? Math.max(seconds, 1) : 1;
@@ -259,7 +259,7 @@ function checkConcurrency(check: Check, settings: JsonObject): void {
   const concurrency = check.optionalObject(settings, 'concurrency', '/settings');
   if (concurrency === null) return;
   const at = '/settings/concurrency';
-  check.requiredInteger(concurrency, 'limit', at, 1, 10_000);
+  check.requiredCount(concurrency, 'limit', at, 10_000);
   check.text(concurrency, 'key', at, { required: false, maxLength: 1_000 });
   check.choice(concurrency, 'on_limit', at, ON_LIMIT);
   check.knownMembers(concurrency, ['key', 'limit', 'on_limit'], at);
@@ -302,11 +302,11 @@ class Check {
     return false;
   }
 
-  list(owner: JsonObject, name: string, at: string): readonly JsonValue[] | null {
-    const value = own(owner, name);
-    if (value === undefined) this.add(`${at}/${name}`, 'required', message('flow.required_array'));
+  list(flow: JsonObject, name: string): readonly JsonValue[] | null {
+    const value = own(flow, name);
+    if (value === undefined) this.add(`/${name}`, 'required', message('flow.required_array'));
     else if (isJsonArray(value)) return value;
-    else this.add(`${at}/${name}`, 'invalid_type', message('flow.not_an_array'));
+    else this.add(`/${name}`, 'invalid_type', message('flow.not_an_array'));
     return null;
   }
 
@@ -359,9 +359,9 @@ class Check {
     this.add(`${at}/${name}`, 'invalid_value', fault);
   }
 
-  requiredInteger(owner: JsonObject, name: string, at: string, min: number, max: number): void {
+  requiredCount(owner: JsonObject, name: string, at: string, max: number): void {
     if (own(owner, name) === undefined) this.add(`${at}/${name}`, 'required', message('flow.required'));
-    else this.integer(owner, name, at, min, max);
+    else this.integer(owner, name, at, 1, max);
   }
 
   knownMembers(owner: JsonObject, known: readonly string[], at: string): void {

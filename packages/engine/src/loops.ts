@@ -210,7 +210,7 @@ function endOf(state: ExecutionState, run: LoopRun, frame: Frame): IterationEnd 
   const config = renderDeferred(state, frame, run.config, members, endTime(state, frame.startedAtMs));
   if ('kind' in config) return blameLoop(run, config);
   const { rendered } = config;
-  const output = isGiven(run.config, 'result') ? (rendered.result ?? null) : outputOfBody(frame);
+  const output = hasResult(run.config) ? (rendered.result ?? null) : outputOfBody(frame);
   if (run.items !== null) return { output };
   // With items the config may be as large as they are; deferred members may be anything.
   const fault = members.length === 0 ? null : describeRenderedFault(node.definition.configSchema, rendered);
@@ -230,8 +230,8 @@ function isLoopDone(node: PlanNode, config: JsonObject): boolean | Failure {
   }
 }
 
-function isGiven(config: JsonObject, name: string): boolean {
-  return Object.hasOwn(config, name) && config[name] !== null;
+function hasResult(config: JsonObject): boolean {
+  return Object.hasOwn(config, 'result') && config.result !== null;
 }
 
 function outputOfBody(frame: Frame): JsonValue {

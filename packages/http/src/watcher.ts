@@ -35,9 +35,12 @@ export function createWatcher(app: FastifyInstance, notifier: Pick<ExecutionNoti
   };
 }
 
-/** A watch that also ends after some time, so that its reader has to reconnect. */
-export function endingAfter(watch: Watch, ms: number): Watch {
-  const endsAt = performance.now() + ms;
+/** After this the reader of a stream has to reconnect, and its session and role are checked again. */
+export const MAX_STREAM_MS = 300_000;
+
+/** A watch that also ends after {@link MAX_STREAM_MS}. */
+export function endingInTime(watch: Watch): Watch {
+  const endsAt = performance.now() + MAX_STREAM_MS;
   return {
     get isOver() {
       return watch.isOver || performance.now() >= endsAt;

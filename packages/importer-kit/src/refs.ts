@@ -30,14 +30,8 @@ export interface Ref {
   readonly files?: { readonly [name: string]: string };
   /** Of a list: a name for what says which files each of its items has. */
   readonly each?: string;
-  /** Of a single item that may turn out to be a list, each element of which is an item. */
-  readonly perhapsMany?: PerhapsMany;
-}
-
-export interface PerhapsMany {
-  /** The original node that it comes from. */
-  readonly of: string;
-  readonly isLikely: boolean;
+  /** Of a single item that may turn out to be a list, each element of which is an item: the original node that it comes from. */
+  readonly perhapsMany?: string;
 }
 
 /** A path that finds nothing in any workflow. */

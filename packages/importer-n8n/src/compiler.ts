@@ -1,4 +1,4 @@
-import type { Flow, FlowSettings, JsonValue } from '@millrace/engine';
+import type { JsonValue } from '@millrace/engine';
 import { type Exit, FlowBuilder, type NodeExtras, type Position } from '@millrace/importer-kit/flow-builder';
 import {
   asList,
@@ -116,7 +116,7 @@ export class Compiler {
 
   /** Reports that something reads as one item what may turn out to be a list. */
   noteReadAsOne({ perhapsMany }: Pick<Ref, 'perhapsMany'>): void {
-    const node = perhapsMany === undefined ? undefined : this.workflow.nodes.get(perhapsMany.of);
+    const node = perhapsMany === undefined ? undefined : this.workflow.nodes.get(perhapsMany);
     if (node !== undefined) this.approximate(node, message('import.response_is_one_item'));
   }
 
@@ -176,13 +176,6 @@ export class Compiler {
     const { label = node.name, id = this.builder.reserve(label) } = given;
     this.builder.add({ position: node.position, ...given, id, label });
     return id;
-  }
-
-  /** The outputs that lead into an input of a node. */
-  outsInto(name: string, input: number): readonly Out[] {
-    return this.linksInto(name)
-      .filter((link) => link.input === input)
-      .flatMap((link) => this.outOf(link) ?? []);
   }
 
   outOf({ from, output }: Pick<N8nLink, 'from' | 'output'>): Out | undefined {
@@ -486,9 +479,5 @@ export class Compiler {
   /** The links that bring back results of a Loop Over Items node. */
   returnsTo(name: string): readonly N8nLink[] {
     return this.started.returns.filter(({ to }) => to === name);
-  }
-
-  finish(settings: FlowSettings): Flow {
-    return this.builder.flow(settings);
   }
 }

@@ -145,7 +145,7 @@ function* compile(workflow: N8nWorkflow, started: Started, report: Report): Work
   yield 1;
   const settings = settingsOf(compiler);
   yield 1;
-  return compiler.finish(settings);
+  return compiler.builder.flow(settings);
 }
 
 function compileNode(compiler: Compiler, node: N8nNode): readonly Out[] {

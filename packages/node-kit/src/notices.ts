@@ -82,7 +82,7 @@ export async function sendNotices(
     if (sent.kind === 'success') outputs.notify = sent.output;
   }
   if (request !== null) {
-    const sent = await sendRequest(context, request, 'request', args, `request${key}`);
+    const sent = await sendRequest(context, request, args, `request${key}`);
     if (sent.kind === 'failure') return { failure: sent };
     outputs.request = sent.output;
   }

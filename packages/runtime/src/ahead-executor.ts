@@ -1,6 +1,6 @@
 import type { ClaimedExecution, CompileResult, HttpClient } from '@millrace/engine';
 import { DatabaseClock } from './clock.ts';
-import type { Executor } from './executor.ts';
+import { type Executor, refuseToRun } from './executor.ts';
 import { onStall } from './main-thread.ts';
 import { SERVICE_NAMES, type Services } from './node-services.ts';
 import { createPeriodicTask, type PeriodicTask } from './periodic-task.ts';
@@ -27,6 +27,7 @@ export type AheadExecutorDeps = Pick<
  * a worker's work.
  */
 export class AheadExecutor implements Executor {
+  readonly run = refuseToRun;
   readonly #deps: AheadExecutorDeps;
   readonly #config: WorkerSettings;
   readonly #runDeps: RunDeps;
@@ -102,10 +103,6 @@ export class AheadExecutor implements Executor {
     this.#unstored.set(execution.lease.executionId, bytes);
     this.#unstoredBytes += bytes;
     return run;
-  }
-
-  run({ lease }: ClaimedExecution): never {
-    throw new Error(`execution ${lease.executionId} was handed to a process without a worker`);
   }
 
   release(executionId: number, ended: AheadRun | null): void {

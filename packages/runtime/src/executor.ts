@@ -33,13 +33,16 @@ export interface Executor {
   release(executionId: number, ended: AheadRun | null): void;
 }
 
+/** Nothing is reserved without a worker, so nothing may be handed over. */
+export function refuseToRun({ lease }: ClaimedExecution): never {
+  throw new Error(`execution ${lease.executionId} was handed to a process without a worker`);
+}
+
 /** For a process without a worker: everything is queued. */
 export const NO_EXECUTOR: Executor = {
   reserve: () => null,
   runAhead: () => null,
   completeAhead: () => null,
-  run: ({ lease }) => {
-    throw new Error(`execution ${lease.executionId} was handed to a process without a worker`);
-  },
+  run: refuseToRun,
   release: () => {},
 };

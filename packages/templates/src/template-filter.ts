@@ -159,9 +159,9 @@ export function concat(pieces: Iterable<string>, maxBytes: number): string {
   return text;
 }
 
-/** The integer in an argument; `fallback` for anything else. */
-export function integerOf(value: JsonValue | undefined, fallback: number): number {
-  return typeof value === 'number' ? Math.trunc(value) : fallback;
+/** The integer in an argument; 0 for anything else. */
+export function integerOf(value: JsonValue | undefined): number {
+  return typeof value === 'number' ? Math.trunc(value) : 0;
 }
 
 /** Reads a field of an item, or evaluates what is given for each item. */

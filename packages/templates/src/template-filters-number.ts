@@ -37,7 +37,7 @@ function round(value: JsonValue, places: JsonValue | undefined): JsonValue {
   const exact = toExact(number);
   // Numbers with this many digits have no fraction, or practically none.
   if (exact === null) return isRawNumber(number) && Number(number.rawJSON) === 0 ? 0 : number;
-  return fromExact(roundExact(exact, Math.max(0, Math.min(MAX_PLACES, integerOf(places, 0)))));
+  return fromExact(roundExact(exact, Math.max(0, Math.min(MAX_PLACES, integerOf(places)))));
 }
 
 type Operation = (left: ExactNumber, right: ExactNumber) => ExactNumber | null;

@@ -201,7 +201,7 @@ export const TEXT_FILTERS: FilterGroup = {
     maxArgs: 2,
     usage: takes(message('flow.takes_positions'), '0, 10'),
     apply: (value, [start, end], max, _, spend) =>
-      slice(value, integerOf(start, 0), typeof end === 'number' ? integerOf(end, 0) : undefined, max, spend),
+      slice(value, integerOf(start), typeof end === 'number' ? integerOf(end) : undefined, max, spend),
   },
   contains: {
     minArgs: 1,

@@ -89,7 +89,7 @@ export class McpSession {
       'mcp-protocol-version': version,
       ...(sessionId === undefined ? {} : { 'mcp-session-id': sessionId }),
     };
-    await this.#send('POST', { jsonrpc: '2.0', method: 'notifications/initialized' }, {});
+    await this.#send({ jsonrpc: '2.0', method: 'notifications/initialized' }, {});
   }
 
   /** @throws ServiceError mcp_*; HttpClientError */
@@ -148,7 +148,7 @@ export class McpSession {
   ): Promise<{ readonly response: HttpResponse; readonly result: JsonObject }> {
     this.#lastId += 1;
     const id = this.#lastId;
-    const response = await this.#send('POST', { jsonrpc: '2.0', id, method, params }, more);
+    const response = await this.#send({ jsonrpc: '2.0', id, method, params }, more);
     const found = messagesIn(response).find(
       (each) => each.id === id && ('result' in each || 'error' in each),
     );
@@ -162,12 +162,8 @@ export class McpSession {
     return { response, result };
   }
 
-  async #send(
-    method: string,
-    body: JsonObject,
-    more: { readonly [name: string]: string },
-  ): Promise<HttpResponse> {
-    const response = await this.#exchange(method, body, more, this.#timeoutMs);
+  async #send(body: JsonObject, more: { readonly [name: string]: string }): Promise<HttpResponse> {
+    const response = await this.#exchange('POST', body, more, this.#timeoutMs);
     const { status } = response;
     if (status >= 200 && status < 300) return response;
     const { name: server } = this.#address;

@@ -24,7 +24,6 @@ export interface TokenDeps {
   readonly db: Database;
   readonly keys: SecretKeys;
   readonly egress: Pick<Egress, 'fetch'>;
-  readonly now?: () => number;
 }
 
 /** A credential whose tokens are fetched, opened. */
@@ -115,7 +114,7 @@ async function renew(deps: TokenDeps, owner: TokenOwner, generation: number): Pr
       { egress: deps.egress, organisationId },
       owner.credential,
       tokens?.refreshToken ?? null,
-      (deps.now ?? Date.now)(),
+      Date.now(),
     );
     await retryWhileUnavailable(() => keep(deps, owner, lease, next), { timeoutMs: EXCHANGE_TIMEOUT_MS });
   } catch (error) {

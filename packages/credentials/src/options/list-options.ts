@@ -24,11 +24,6 @@ export interface OptionsRequest {
   readonly ofConnector?: ConnectorOptions;
 }
 
-export interface OptionsDeps extends TestDeps {
-  /** Default: the process's monotonic clock. */
-  readonly now?: () => number;
-}
-
 const TIME_LIMIT_MS = 15_000;
 /** How long a list is reused: long enough for typing a search, short enough that a channel just made is found by trying again. */
 const FRESH_MS = 60_000;
@@ -49,21 +44,18 @@ interface Kept {
  * Lists the values that nodes can use with a credential, as its service offers them: the models of an AI provider, the channels of a chat
  * service, what a connector says of its settings. Concurrent requests share one listing. Listing doesn't count as a use of the credential.
  */
-export function createOptionLists(
-  deps: OptionsDeps,
-): (request: OptionsRequest) => Promise<CredentialOptions> {
+export function createOptionLists(deps: TestDeps): (request: OptionsRequest) => Promise<CredentialOptions> {
   const kept = new Map<string, Kept>();
-  const now = deps.now ?? (() => performance.now());
 
   function listOnce(row: CredentialRow, of: ConnectorOptions | undefined): Promise<Listed> {
     const list = listerOf(row, of);
     // A changed credential may be for another service.
     const key = [row.organisation_id, row.id, row.updated_at.toISOString(), nameOf(of)].join(' ');
     const known = kept.get(key);
-    if (known !== undefined && known.until > now()) return known.listed;
+    if (known !== undefined && known.until > performance.now()) return known.listed;
     const listed = fetchList(deps, row, list);
     kept.delete(key);
-    kept.set(key, { listed, until: now() + FRESH_MS });
+    kept.set(key, { listed, until: performance.now() + FRESH_MS });
     for (const oldest of [...kept.keys()].slice(0, -MAX_KEPT)) kept.delete(oldest);
     const forget = () => {
       if (kept.get(key)?.listed === listed) kept.delete(key);
@@ -120,7 +112,7 @@ function listerOf({ id, type }: CredentialRow, of: ConnectorOptions | undefined)
 }
 
 async function fetchList(
-  { db, keys, log, egress, timeLimitMs = TIME_LIMIT_MS }: OptionsDeps,
+  { db, keys, log, egress, timeLimitMs = TIME_LIMIT_MS }: TestDeps,
   { organisation_id: organisationId, name }: CredentialRow,
   list: Lister,
 ): Promise<Listed> {

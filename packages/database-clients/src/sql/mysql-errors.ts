@@ -11,7 +11,6 @@ import {
 } from './errors.ts';
 
 interface MysqlFault extends Error {
-  readonly code?: string;
   readonly errno?: number;
   readonly sqlState?: string;
   readonly sqlMessage?: string;

@@ -6,7 +6,6 @@ export interface MysqlColumn {
   readonly name: string;
   readonly columnType?: number;
   readonly type?: number;
-  readonly decimals?: number;
   /** MariaDB, "Extended metadata": `json` for what it otherwise reports as text. */
   readonly extendedFormat?: string;
 }

@@ -8,7 +8,6 @@ import { type Meter, readValue } from './values.ts';
 export interface ServerError {
   readonly number: number;
   readonly state: number;
-  readonly severity: number;
   readonly text: string;
   /** Empty outside a procedure. */
   readonly procedure: string;
@@ -138,12 +137,13 @@ function* readError(): Reading<ServerError> {
   yield* u16();
   const number = yield* i32();
   const state = yield* u8();
-  const severity = yield* u8();
+  // How severe it is.
+  yield* u8();
   const text = yield* longText();
   // The server's name.
   yield* shortText();
   const procedure = yield* shortText();
-  return { number, state, severity, text, procedure, line: yield* i32() };
+  return { number, state, text, procedure, line: yield* i32() };
 }
 
 function* readDone(): Reading<Done> {

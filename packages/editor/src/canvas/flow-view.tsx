@@ -1,4 +1,3 @@
-import type { FlowProblem } from '@millrace/admin-api';
 import type { DiffMark } from '@millrace/editor-model/display.ts';
 import type { KnownType, NodeRun } from '@millrace/editor-model/editor-state.ts';
 import { createEditorStore, EditorProvider } from '@millrace/editor-model/store.ts';
@@ -13,7 +12,6 @@ import { useConnectors, wholeTypes } from './use-connectors.ts';
 const Canvas = lazyPart(async () => (await import('./canvas.tsx')).Canvas, fillingSkeleton);
 
 const NO_RUNS: { readonly [nodeId: string]: NodeRun } = {};
-const NO_PROBLEMS: readonly FlowProblem[] = [];
 
 /**
  * Node types by name, in the reader's language; empty while loading. They are outlines until something on the page has needed all of them
@@ -47,14 +45,12 @@ export function useNodeTypes(isNeeded = true): ReadonlyMap<string, KnownType> {
 export function FlowView({
   flow,
   runs = NO_RUNS,
-  problems = NO_PROBLEMS,
   marks,
   selectedId,
   onOpenNode,
 }: {
   flow: Flow;
   runs?: { readonly [nodeId: string]: NodeRun };
-  problems?: readonly FlowProblem[];
   /** Differences of nodes from another version. */
   marks?: { readonly [nodeId: string]: DiffMark };
   selectedId?: string | null;
@@ -69,7 +65,6 @@ export function FlowView({
   }
   useEffect(() => store.getState().showNodeTypes(nodeTypes), [store, nodeTypes]);
   useEffect(() => store.getState().showRuns(runs), [store, runs]);
-  useEffect(() => store.getState().showProblems(problems, {}), [store, problems]);
   useEffect(() => {
     if (selectedId !== undefined) store.getState().select(selectedId === null ? [] : [selectedId]);
   }, [store, selectedId]);

@@ -18,7 +18,7 @@ const STATUS_COLOURS: { readonly [S in Status]: string } = {
 };
 
 /** A node's run status: icon, colour and duration. */
-export function RunMark({ run, hasTime = true }: { run: NodeRun; hasTime?: boolean }) {
+export function RunMark({ run }: { run: NodeRun }) {
   const { t } = useTranslation();
   const { icon: Icon } = NODE_STATUS_STYLES[run.status];
   const duration = useDuration(run);
@@ -28,7 +28,7 @@ export function RunMark({ run, hasTime = true }: { run: NodeRun; hasTime?: boole
     <span className="flow-run" style={{ color: STATUS_COLOURS[run.status] }} title={title}>
       <Icon size={14} aria-hidden className={run.status === 'running' ? 'flow-spin' : undefined} />
       <span className="flow-visually-hidden">{word}</span>
-      {hasTime && duration !== null && <span>{formatDuration(duration)}</span>}
+      {duration !== null && <span>{formatDuration(duration)}</span>}
       {run.iterations !== undefined && run.iterations > 1 && <span>×{run.iterations}</span>}
     </span>
   );

@@ -40,7 +40,7 @@ test('only lanes with something in progress change over time', () => {
     { ...NODE, node_id: 'a', spans: [{ ...RAN, ended_at: '2030-01-01T00:00:01Z' }] },
     { ...NODE, node_id: 'b', spans: [{ ...RAN, ended_at: null }] },
   ];
-  const lanes = lanesOf({ nodes } as unknown as ExecutionDetail, new Map(), 0);
+  const lanes = lanesOf({ nodes } as unknown as ExecutionDetail, new Map());
   const nowMs = Date.parse('2030-01-01T00:00:05Z');
   const later = lanesAt(lanes, nowMs);
   expect(later[0]).toBe(lanes[0]);
@@ -51,6 +51,6 @@ test('the only known run of a node in a loop shows its failure', () => {
   const error = { code: 'x', message: 'no' };
   const ran = { started_at: RAN.started_at, completed_at: RAN.started_at, error };
   const node = { ...NODE, ...ran, node_id: 'a', status: 'failed', spans: [] };
-  const [lane] = lanesOf({ nodes: [node] } as unknown as ExecutionDetail, new Map(), 0);
+  const [lane] = lanesOf({ nodes: [node] } as unknown as ExecutionDetail, new Map());
   expect(lane?.bars).toMatchObject([{ kind: 'run', error }]);
 });

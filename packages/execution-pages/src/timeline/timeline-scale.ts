@@ -28,14 +28,10 @@ export interface Scale {
   readonly toMs: number;
 }
 
-/** The lanes of all nodes that have run; for a node inside a loop, all stored runs. */
-export function lanesOf(
-  { nodes }: ExecutionDetail,
-  parents: ReadonlyMap<string, string>,
-  nowMs: number,
-): Lane[] {
+/** The lanes of all nodes that have run; for a node inside a loop, all stored runs. Open bars get their end from {@link lanesAt}. */
+export function lanesOf({ nodes }: ExecutionDetail, parents: ReadonlyMap<string, string>): Lane[] {
   return nodes.flatMap((node): Lane[] => {
-    const bars = [...spansOf(node).map((span) => toBar(span, nowMs)), ...iterationsOf(node)];
+    const bars = [...spansOf(node).map(toBar), ...iterationsOf(node)];
     return bars.length === 0 ? [] : [{ node, bars, depth: depthOf(node.node_id, parents) }];
   });
 }
@@ -52,13 +48,13 @@ export function lanesAt(lanes: readonly Lane[], nowMs: number): Lane[] {
   );
 }
 
-function toBar(span: NodeSpan, nowMs: number): Bar {
+function toBar(span: NodeSpan): Bar {
   const fromMs = Date.parse(span.started_at);
   return {
     kind: span.kind,
     attempt: span.attempt,
     fromMs,
-    toMs: Math.max(fromMs, span.ended_at === null ? nowMs : Date.parse(span.ended_at)),
+    toMs: span.ended_at === null ? fromMs : Math.max(fromMs, Date.parse(span.ended_at)),
     isOpen: span.ended_at === null,
     count: 0,
     failed: 0,

@@ -28,7 +28,7 @@ export function Timeline({ detail, onChoose, ...given }: TimelineProps & { detai
   const shown = { ...given, onChoose: choose };
   const { parents } = given;
   const now = useNow(isUnderWay(detail.execution.status));
-  const lanesAtStart = useMemo(() => lanesOf(detail, parents, 0), [detail, parents]);
+  const lanesAtStart = useMemo(() => lanesOf(detail, parents), [detail, parents]);
   const lanes = lanesAt(lanesAtStart, now);
   return (
     <Stack gap="xs" component="section" aria-label={t('executions.timeline.label')}>

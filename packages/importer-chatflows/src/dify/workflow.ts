@@ -13,7 +13,7 @@ import { message } from '@millrace/messages';
 import { DirectStep, type Made, Maker } from '../direct/maker.ts';
 import { cleanFlow, type Origin, reported } from '../direct/origin.ts';
 import { directSettings } from '../direct/settings.ts';
-import { CORE, entryOf } from './nodes/core.ts';
+import { CORE, variablesEntry } from './nodes/core.ts';
 import { HTTP } from './nodes/http.ts';
 import { KNOWLEDGE } from './nodes/knowledge.ts';
 import { LOOPS } from './nodes/loops.ts';
@@ -155,7 +155,7 @@ function scheduleOf(step: DirectStep, data: JsonObject): { [name: string]: JsonV
 function loadVariables(step: DirectStep, variables: readonly DifyVariable[]): void {
   const kept = step.add(
     'data.store',
-    { operation: 'get', key: entryOf(step, 'variables') },
+    { operation: 'get', key: variablesEntry(step) },
     { suffix: 'kept variables' },
   );
   const values: { [name: string]: JsonValue } = {};

@@ -109,9 +109,9 @@ function linksBetween(chains: readonly Origin[], parts: readonly FlowisePart[], 
 
 function make(step: DirectStep, components: Components, origins: ReadonlyMap<string, Origin>): Made {
   const { type, id } = step.origin;
-  const partsAt = (input: string, of = id) =>
+  const partsAt = (input: string) =>
     components.parts
-      .filter((each) => each.of === of && each.input === input)
+      .filter((each) => each.of === id && each.input === input)
       .flatMap(({ part }) => origins.get(part) ?? []);
   if (!CHAIN.test(type) && !AGENT.test(type)) throw new Unmappable(message('import.unknown_node'));
   if (type === 'csvAgent') throw new Unmappable(message('import.no_documents'));

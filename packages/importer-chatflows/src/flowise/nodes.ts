@@ -152,7 +152,6 @@ function finished(
   prefix: string,
   own: string,
   read: (names: readonly string[]) => string | null,
-  exits: Made['exits'] = {},
 ): Made {
   const values = pairs(step, step.data[`${prefix}UpdateState`], own);
   if (values.length > 0) {
@@ -164,7 +163,7 @@ function finished(
     for (const [index, [name]] of values.entries())
       step.maker.variables.write(`state ${name}`, `nodes.${id}.output.v${index + 1}`, step.scope);
   }
-  return step.result((names) => read(names), exits);
+  return step.result(read);
 }
 
 function pairs(

@@ -19,7 +19,7 @@ interface ToolNode {
   readonly result: string;
 }
 
-const search = (url: string, method: 'GET' | 'POST', name: string, more: JsonObject = {}): ToolNode => ({
+const search = (url: string, method: 'GET' | 'POST', name: string): ToolNode => ({
   type: 'http.request',
   description: 'Searches the web.',
   arguments: ['input'],
@@ -27,9 +27,7 @@ const search = (url: string, method: 'GET' | 'POST', name: string, more: JsonObj
   config: (argument) => ({
     method,
     url,
-    ...(method === 'GET'
-      ? { query: { ...more, [name]: argument('input') } }
-      : { body: { ...more, [name]: argument('input') } }),
+    [method === 'GET' ? 'query' : 'body']: { [name]: argument('input') },
     auth: AUTH,
   }),
   result: 'body',

@@ -375,7 +375,7 @@ function callWorkflow(step: Step): readonly Out[] {
   const result = { output: template(`nodes.${id}.output.output`) };
   const items = step.add('core.code', { code: CALLED_ITEMS, input: result }, { suffix: 'items' });
   const out = step.one(`nodes.${items}.output.result`);
-  return [{ ...out, ref: { ...out.ref, perhapsMany: { of: step.node.name, isLikely: false } } }];
+  return [{ ...out, ref: { ...out.ref, perhapsMany: step.node.name } }];
 }
 
 /** The items of a called workflow: an imported one ends with all of them, any other with its last node's output. */

@@ -45,20 +45,16 @@ function modelOf(step: Step, otherwise: string): string {
   return name === '' ? otherwise : inUrl(name);
 }
 
-function called(step: Step, model: string, action: string, body: JsonValue, suffix: string): string {
+function called(step: Step, model: string, action: string, body: JsonValue): string {
   step.approximate(message('import.called_by_hand'));
   step.approximate(message('import.choose_credential'));
-  return step.add(
-    'http.request',
-    {
-      method: 'POST',
-      url: `${API}/models/${model}:${action}`,
-      auth: AUTH,
-      body,
-      timeout_ms: 180_000,
-    },
-    suffix === '' ? {} : { suffix },
-  );
+  return step.add('http.request', {
+    method: 'POST',
+    url: `${API}/models/${model}:${action}`,
+    auth: AUTH,
+    body,
+    timeout_ms: 180_000,
+  });
 }
 
 /** A file as a part of a question. */
@@ -88,13 +84,9 @@ function filesOf(step: Step, urls: string): readonly string[] {
 function ask(step: Step, otherwise: string): readonly Out[] {
   const resource = step.text('resource');
   const parts = filesOf(step, `${resource}Urls`).map((file, index) => inline(step, file, index));
-  const id = called(
-    step,
-    modelOf(step, 'gemini-2.5-flash'),
-    'generateContent',
-    { contents: [{ role: 'user', parts: [{ text: step.param('text', otherwise) }, ...parts] }] },
-    '',
-  );
+  const id = called(step, modelOf(step, 'gemini-2.5-flash'), 'generateContent', {
+    contents: [{ role: 'user', parts: [{ text: step.param('text', otherwise) }, ...parts] }],
+  });
   const answer = ['candidates', '0', 'content'];
   return [
     step.one(`nodes.${id}.output.body`, {
@@ -118,17 +110,11 @@ function draw(step: Step, images: readonly string[], otherwise: string): readonl
   const isImagen = model.startsWith('imagen');
   const prompt = step.param('prompt', '');
   const id = isImagen
-    ? called(step, model, 'predict', { instances: [{ prompt }], parameters: { sampleCount: 1 } }, '')
-    : called(
-        step,
-        model,
-        'generateContent',
-        {
-          contents: [{ role: 'user', parts: [{ text: prompt }, ...parts] }],
-          generationConfig: { responseModalities: ['TEXT', 'IMAGE'] },
-        },
-        '',
-      );
+    ? called(step, model, 'predict', { instances: [{ prompt }], parameters: { sampleCount: 1 } })
+    : called(step, model, 'generateContent', {
+        contents: [{ role: 'user', parts: [{ text: prompt }, ...parts] }],
+        generationConfig: { responseModalities: ['TEXT', 'IMAGE'] },
+      });
   const found = step.add(
     'core.code',
     {

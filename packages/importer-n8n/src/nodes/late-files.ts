@@ -1,4 +1,4 @@
-import { extend, quote, type Ref, template } from '@millrace/importer-kit/refs';
+import { quote, type Ref, template } from '@millrace/importer-kit/refs';
 import type { Adding, Compiler, Out } from '../compiler.ts';
 import { type N8nNode, parameterOf, textOf } from '../read.ts';
 import { AUTH } from './parts.ts';
@@ -106,8 +106,8 @@ export function withAttachments(compiler: Compiler, node: N8nNode, out: Out): Ou
 }
 
 /** Attachments that the trigger for mailboxes has as files already. */
-export function listedFiles(prefix: string, path: string): Files {
-  return numbered(prefix, (index) => extend(path, [String(index)]));
+export function listedFiles(prefix: string): Files {
+  return numbered(prefix, (index) => `trigger.data.attachments[${index}]`);
 }
 
 /** A list of items whose files are in a list beside it, in base64: each is written where it is needed. */

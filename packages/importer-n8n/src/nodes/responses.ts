@@ -18,8 +18,7 @@ export function responseOut(step: Step, body: string, request: Request): Out {
   if (form === 'list' && !next.every(takesLists)) return step.many(asList(body));
   const out = step.one(body);
   if (form === 'object') return out;
-  const perhapsMany = { of: step.node.name, isLikely: form === 'list' };
-  return { ...out, ref: { ...out.ref, perhapsMany } };
+  return { ...out, ref: { ...out.ref, perhapsMany: step.node.name } };
 }
 
 /**

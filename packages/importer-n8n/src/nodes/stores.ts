@@ -90,7 +90,7 @@ function setConfig(step: Step): { [name: string]: JsonValue } {
 export function mongodb(step: Step) {
   const operation = step.text('operation', 'find');
   const collection = textSetting(step.param('collection', ''));
-  const query = (path: string): JsonValue => jsonParam(step, step.raw(path) ?? '{}') ?? {};
+  const query = (): JsonValue => jsonParam(step, step.raw('query') ?? '{}') ?? {};
   const add = (config: { [name: string]: JsonValue }): string => {
     step.approximate(message('import.choose_credential'));
     return step.add('data.mongodb', { credential_id: 0, collection, ...config });
@@ -100,15 +100,15 @@ export function mongodb(step: Step) {
       const sort = step.raw('options.sort');
       const limit = Number(step.raw('options.limit') ?? 0) || 1_000;
       const more = sort === undefined ? {} : { sort: jsonParam(step, sort) ?? {} };
-      const id = add({ operation: 'find', filter: query('query'), limit: Math.min(limit, 10_000), ...more });
+      const id = add({ operation: 'find', filter: query(), limit: Math.min(limit, 10_000), ...more });
       return [step.many(`nodes.${id}.output.documents`)];
     }
     case 'aggregate': {
-      const id = add({ operation: 'aggregate', pipeline: query('query'), limit: 1_000 });
+      const id = add({ operation: 'aggregate', pipeline: query(), limit: 1_000 });
       return [step.many(`nodes.${id}.output.documents`)];
     }
     case 'delete': {
-      const id = add({ operation: 'delete', filter: query('query'), many: true });
+      const id = add({ operation: 'delete', filter: query(), many: true });
       return [step.one(`nodes.${id}.output`)];
     }
     case 'insert':

@@ -14,9 +14,9 @@ export const TEXTS: Handlers = {
   xml: forItem(xml),
 };
 
-/** The text that the item has under the name in a parameter. */
-function textMember(step: Step, parameter: string): JsonValue {
-  const given = step.text(parameter, 'data') || 'data';
+/** The text that the item has under the given name. */
+function textMember(step: Step): JsonValue {
+  const given = step.text('dataPropertyName', 'data') || 'data';
   const name = given.replace(/^=/, '');
   if (given.startsWith('=') && name.includes('{{'))
     throw new Unmappable(message('import.name_is_expression', { name: given }));
@@ -67,7 +67,7 @@ function extractHtml(step: Step): readonly Out[] {
       };
     })
     .filter(({ name }) => name !== '');
-  const page = textMember(step, 'dataPropertyName');
+  const page = textMember(step);
   const id = step.add('data.html', { operation: 'extract', html: page, fields });
   return [step.one(`nodes.${id}.output.data`)];
 }
@@ -105,7 +105,7 @@ function xml(step: Step): readonly Out[] {
     step.approximate(message('import.xml_form'));
   const id = step.add('data.xml', {
     operation: 'parse',
-    xml: textMember(step, 'dataPropertyName'),
+    xml: textMember(step),
     attribute_prefix: '',
     text_name: textName,
     ...(step.raw('options.ignoreAttrs') === true ? { attributes: false } : {}),

@@ -82,10 +82,7 @@ function kindOfFiles(
   const { kind, parameters } = node;
   const { fields } = config;
   if (kind === 'emailReadImap' && config.attachments === true)
-    return listedFiles(
-      textOf(parameters.dataPropertyAttachmentsPrefixName) ?? 'attachment_',
-      'trigger.data.attachments',
-    );
+    return listedFiles(textOf(parameters.dataPropertyAttachmentsPrefixName) ?? 'attachment_');
   // A raw body is a text here, not a file.
   const isRaw = parameterOf(node, 'options.rawBody') === true;
   const isBinary = parameterOf(node, 'options.binaryData') === true;

@@ -39,10 +39,10 @@ export function requestProperty(title: string, description: string, byDefault: J
 export async function sendRequest(
   context: NodeContext,
   template: JsonValue,
-  setting: string,
   args: JsonObject,
-  callKey = setting,
+  callKey = 'request',
 ): ReturnType<NodeContext['tools']['run']> {
+  const setting = 'request';
   const rendered = context.render(template, args);
   if (!isJsonObject(rendered)) {
     return failure('invalid_config', message('nodes.not_a_request', { setting, given: typeName(rendered) }));

@@ -2,7 +2,7 @@ import { isJsonArray, type JsonObject } from '@millrace/engine';
 import { message } from '@millrace/messages';
 import manifest from '../../package.json' with { type: 'json' };
 import { checkedId } from './compose.ts';
-import { checkCount, checkLength } from './limits.ts';
+import { checkFieldCount, checkLength } from './limits.ts';
 import { isOk, member, memberText, plainReason, refusedByStatus, secondsMember, sent } from './outcome.ts';
 import type { ChatMessage, ChatService } from './service.ts';
 
@@ -107,7 +107,7 @@ function contentOf({ isPlain, title, text, fields, link, color, allowMentions }:
     link === null ? '' : `[${link.text.replace(/[[\]]/g, '')}](${link.url.replaceAll(')', '%29')})`;
   const description = [text, linked].filter((part) => part !== '').join('\n\n');
   checkLength(message('nodes.text_and_link'), description, MOST.description, LABEL);
-  checkCount('config.fields', fields.length, MOST.fields, LABEL);
+  checkFieldCount(fields.length, MOST.fields, LABEL);
   for (const { label, value } of fields) {
     checkLength(message('nodes.label_of_field'), label, MOST.fieldName, LABEL);
     checkLength(message('nodes.value_of_field', { label }), value, MOST.fieldValue, LABEL);

@@ -29,8 +29,9 @@ export function checkLength(
 }
 
 /** @throws NodeProblem */
-export function checkCount(what: string, count: number, most: number, label: string): void {
+export function checkFieldCount(count: number, most: number, label: string): void {
   if (count <= most) return;
+  const what = 'config.fields';
   throw new NodeProblem(
     message('nodes.too_many_entries', { what, entries: count, service: label, max: most }),
     'message_too_long',

@@ -1,6 +1,6 @@
 import type { JsonObject } from '@millrace/engine';
 import { message } from '@millrace/messages';
-import { checkCount, checkLength } from './limits.ts';
+import { checkFieldCount, checkLength } from './limits.ts';
 import { isOk, member, memberText, plainReason, refusedByStatus, sent } from './outcome.ts';
 import type { ChatMessage, ChatService } from './service.ts';
 
@@ -60,7 +60,7 @@ function uuidOf(digits: string): string {
 function contentOf({ isPlain, title, text, fields, link, color }: ChatMessage): JsonObject {
   checkLength('config.text', text, MOST.text, LABEL);
   if (isPlain) return { type: 'text', text };
-  checkCount('config.fields', fields.length, MOST.fields, LABEL);
+  checkFieldCount(fields.length, MOST.fields, LABEL);
   if (link !== null) {
     checkLength('config.link.url', link.url, MOST.url, LABEL);
     checkLength('config.link.text', link.text, MOST.label, LABEL);

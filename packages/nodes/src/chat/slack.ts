@@ -1,6 +1,6 @@
 import type { JsonObject } from '@millrace/engine';
 import { message } from '@millrace/messages';
-import { checkCount, checkLength } from './limits.ts';
+import { checkFieldCount, checkLength } from './limits.ts';
 import { escapeEntities } from './mentions.ts';
 import { isOk, listOf, member, memberText, plainReason, refusedByStatus, sent } from './outcome.ts';
 import type { ChatMessage, ChatOutcome, ChatService } from './service.ts';
@@ -83,7 +83,8 @@ export const slack: ChatService = {
     const error = memberText(answer.body, 'error');
     if (!isOk(answer)) return refusedByStatus(answer, error === '' ? plainReason(answer) : error);
     if (member(answer.body, 'ok') !== false) return sent(member(answer.body, 'ts'));
-    if (error === 'ratelimited') return refusedByStatus(withStatus(answer, 429), error);
+    if (error === 'ratelimited')
+      return refusedByStatus({ ...answer, response: { ...answer.response, status: 429 } }, error);
     return {
       kind: 'refused',
       code: AUTH_ERRORS.includes(error)
@@ -100,10 +101,6 @@ export const slack: ChatService = {
 /** "conversations.list". */
 function channelsPath(types: string): string {
   return `/conversations.list?limit=1000&exclude_archived=true&types=${types}`;
-}
-
-function withStatus<Answer extends { readonly response: object }>(answer: Answer, status: number): Answer {
-  return { ...answer, response: { ...answer.response, status } };
 }
 
 function escapeText(text: string, { allowMentions }: ChatMessage): string {
@@ -129,7 +126,7 @@ function blocksOf(chat: ChatMessage, text: string): JsonObject[] {
   const { title, fields, link } = chat;
   if (title !== null) checkLength('config.title', title, MOST.header, LABEL);
   if (text !== '') checkLength(message('nodes.text_beside_parts'), text, MOST.section, LABEL);
-  checkCount('config.fields', fields.length, MOST.fields, LABEL);
+  checkFieldCount(fields.length, MOST.fields, LABEL);
   const mrkdwn = (content: string): JsonObject => ({ type: 'mrkdwn', text: content });
   const cells = fields.map(({ label, value }) => {
     const cell = `*${escapeText(label, chat)}*\n${escapeText(value, chat)}`;

@@ -6,15 +6,11 @@ import { typeName } from '@millrace/node-kit/values';
 const MAX_FILES = 1_000;
 
 /**
- * A list of files.
- * @param setting its name
+ * The files of a node's setting `files`.
  * @throws NodeProblem, ServiceError
  */
-export async function openFiles(
-  value: JsonValue,
-  setting: string,
-  files: FileService,
-): Promise<readonly OpenFile[]> {
+export async function openFiles(value: JsonValue, files: FileService): Promise<readonly OpenFile[]> {
+  const setting = 'files';
   if (!isJsonArray(value)) {
     throw new NodeProblem(message('nodes.files_not_list', { setting, given: typeName(value) }));
   }

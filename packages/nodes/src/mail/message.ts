@@ -30,7 +30,7 @@ export async function buildMessage(
   context: Pick<NodeContext, 'files' | 'readWhole'>,
 ): Promise<MailMessage> {
   const envelope = readEnvelope(config, idempotencyKey);
-  const opened = await openFiles(listOf(config.files), 'files', context.files);
+  const opened = await openFiles(listOf(config.files), context.files);
   if (config.text === '' && config.html === '' && config.attachments.length + opened.length === 0) {
     throw new NodeProblem(message('nodes.empty_message'));
   }

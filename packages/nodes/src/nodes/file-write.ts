@@ -190,7 +190,7 @@ export const fileWrite = checkedNode({
     if (config.format === 'text' || config.format === 'base64') {
       return success({ file: await writeText(config, context) });
     }
-    const inputs = await openFiles(config.files, 'files', context.files);
+    const inputs = await openFiles(config.files, context.files);
     if (config.format === 'json' && inputs.length === 0) {
       return success({ file: await writeJson(config, context) });
     }

@@ -119,9 +119,7 @@ export const fileZip = checkedNode({
   async run(config, context) {
     const { files } = context;
     const inputs =
-      config.operation === 'make'
-        ? await openFiles(config.files, 'files', files)
-        : [await files.open(config.file)];
+      config.operation === 'make' ? await openFiles(config.files, files) : [await files.open(config.file)];
     return success(await workOn(taskOf(config), inputs, config.timeout_ms, context));
   },
 });

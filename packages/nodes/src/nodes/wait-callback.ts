@@ -55,7 +55,7 @@ export const waitCallback = checkedNode({
   async run({ request, timeout_s: timeoutS }, context) {
     const expiresAtMs = context.now() + timeoutS * 1_000;
     const { url } = await context.callbacks.createCallback({ expiresAtMs });
-    const sent = await sendRequest(context, request, 'request', { callback_url: url });
+    const sent = await sendRequest(context, request, { callback_url: url });
     if (sent.kind === 'failure') return sent;
     return afterSending(context, sent.output, expiresAtMs);
   },

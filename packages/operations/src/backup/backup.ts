@@ -67,7 +67,7 @@ export async function backUp(
     const read: Read = { sums: [], contents: files === null ? null : { files: 0, bytes: 0, unreadable: [] } };
     await writeArchive(entriesOf(session, manifest, tables, read, options), out, options.passphrase);
     await session.query('COMMIT');
-    return { manifest, checksums: checksumsOf(manifestBody(manifest), read.sums, read.contents) };
+    return { manifest, checksums: checksumsOf(jsonBody(manifest), read.sums, read.contents) };
   });
 }
 
@@ -146,7 +146,7 @@ async function* entriesOf(
   { sums, contents }: Read,
   { store, organisationId, onProgress = () => {} }: BackupOptions,
 ): AsyncGenerator<ArchiveEntry> {
-  const body = manifestBody(manifest);
+  const body = jsonBody(manifest);
   yield { name: MANIFEST_NAME, body };
   let bytes = 0;
   for (const { name, read } of tables) {
@@ -197,10 +197,6 @@ export function checksumsOf(
     tables: [...tables],
     ...(files === null ? {} : { files }),
   };
-}
-
-function manifestBody(manifest: Manifest): Buffer {
-  return jsonBody(manifest);
 }
 
 function jsonBody(value: unknown): Buffer {

@@ -89,15 +89,15 @@ function readAtom(root: Element, options: Options): JsonObject {
   const base = root.attribs['xml:base'];
   const baseUrl = base === undefined ? options.baseUrl : completeUrl(base, options.baseUrl);
   const complete = (address: string | null) => (address === null ? null : completeUrl(address, baseUrl));
-  const link = (parent: Element, relation: string): string | null =>
+  const link = (parent: Element): string | null =>
     complete(
-      listOf(parent, 'link').find(({ attribs }) => (attribs.rel ?? 'alternate') === relation)?.attribs.href ??
-        null,
+      listOf(parent, 'link').find(({ attribs }) => (attribs.rel ?? 'alternate') === 'alternate')?.attribs
+        .href ?? null,
     );
   const about = {
     format: 'atom',
     title: constructText(child(root, 'title')),
-    url: link(root, 'alternate'),
+    url: link(root),
     description: constructText(child(root, 'subtitle')),
     language: root.attribs['xml:lang'] ?? null,
     updated_at: dateOf(textOf(root, 'updated')),
@@ -107,9 +107,9 @@ function readAtom(root: Element, options: Options): JsonObject {
     const summary = markupOf(child(entry, 'summary'));
     const updated = dateOf(textOf(entry, 'updated'));
     return {
-      id: textOf(entry, 'id') ?? link(entry, 'alternate'),
+      id: textOf(entry, 'id') ?? link(entry),
       title: constructText(child(entry, 'title')),
-      url: link(entry, 'alternate'),
+      url: link(entry),
       summary: plain(summary ?? content),
       content_html: content ?? summary,
       author: textOf(child(entry, 'author') ?? child(root, 'author'), 'name'),

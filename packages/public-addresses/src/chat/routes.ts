@@ -13,7 +13,7 @@ import { sendEvents } from '@millrace/http/event-stream';
 import { withKeptFiles } from '@millrace/http/keep-files';
 import { toApiError } from '@millrace/http/problem';
 import { createRateLimiter, sourceOf } from '@millrace/http/rate-limit';
-import { createWatcher, endingAfter } from '@millrace/http/watcher';
+import { createWatcher, endingInTime } from '@millrace/http/watcher';
 import { message } from '@millrace/messages';
 import type { Starter } from '@millrace/service/executions/accept';
 import { organisationPaused } from '@millrace/service/executions/startable';
@@ -34,8 +34,6 @@ import { endOf, filesIn, inWords, presentTurn } from './turn-end.ts';
 
 /** Room for the longest message in any script, as JSON. */
 const MAX_BODY_BYTES = 128 * 1024;
-/** After this the page connects again. */
-const MAX_STREAM_MS = 300_000;
 
 type Call = { Params: { hash: string } };
 type TurnCall = { Params: { hash: string; number: string } };
@@ -195,7 +193,7 @@ function addTurns(app: FastifyInstance, { deps, find, limitRate }: Chats): void 
       // Gone already: nothing would tell.
       if (reply.raw.destroyed) leave();
       else reply.raw.once('close', leave);
-      const watch = endingAfter(watcher(first.execution_id, reply), MAX_STREAM_MS);
+      const watch = endingInTime(watcher(first.execution_id, reply));
       return sendEvents(
         reply,
         followTurn(read, watch, {

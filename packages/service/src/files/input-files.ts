@@ -3,15 +3,11 @@ import { type FieldError, validationError } from '@millrace/errors/errors';
 import type { Files } from '@millrace/files/files';
 import { message } from '@millrace/messages';
 
-/**
- * @param at JSON Pointer of the input in the body
- * @throws ApiError 422 if the input names files that the organisation doesn't have
- */
+/** @throws ApiError 422 if the `input_data` of a body names files that the organisation doesn't have */
 export async function refuseUnknownFiles(
   files: Files,
   organisationId: number,
   input: JsonValue,
-  at: string,
 ): Promise<void> {
   const found = findFiles(input);
   if (found.length === 0) return;
@@ -21,7 +17,7 @@ export async function refuseUnknownFiles(
     .filter(({ id }) => unknown.has(id))
     .map(({ path }): FieldError => {
       return {
-        pointer: joinPointer(at, ...path),
+        pointer: joinPointer('/input_data', ...path),
         code: 'file_not_found',
         message: message('service.file_unknown'),
       };

@@ -43,19 +43,14 @@ const POLLED_ITEM_DAYS = 30;
 const IDEMPOTENCY_MS_PER_HOUR = 3_600_000;
 
 /** Deletes what has exceeded its retention, shortly after start-up and then every ten minutes, in one process at a time. */
-export function createPruner(
-  db: Database,
-  retention: RetentionSettings,
-  log: Logger,
-  { firstPauseMs = FIRST_PAUSE_MS, intervalMs = INTERVAL_MS } = {},
-): PeriodicTask {
+export function createPruner(db: Database, retention: RetentionSettings, log: Logger): PeriodicTask {
   return createPeriodicTask({
     async work(isStopping) {
       const pruned = await prune(db, retention, isStopping, restAfter);
       if (Object.values(pruned).some((count) => count > 0)) log.info(pruned, 'old rows deleted');
     },
-    pauseMs: () => intervalMs,
-    firstPauseMs,
+    pauseMs: () => INTERVAL_MS,
+    firstPauseMs: FIRST_PAUSE_MS,
     onFailure: (error) => log.warn({ err: error }, 'could not delete old rows; retrying in the next round'),
   });
 }

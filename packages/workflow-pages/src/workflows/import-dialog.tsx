@@ -1,17 +1,15 @@
 import '@millrace/ui/i18n/parts/editor.ts';
 import '@millrace/ui/i18n/parts/workflows.ts';
-import { Badge, Button, FileButton, Group, Paper, Skeleton, Stack, Text, TextInput } from '@mantine/core';
+import { Badge, Group, Paper, Skeleton, Stack, Text, TextInput } from '@mantine/core';
 import { endpointQuery } from '@millrace/ui/api/query.ts';
-import { Code } from '@millrace/ui/components/code.tsx';
 import { FormDialog } from '@millrace/ui/components/form-dialog.tsx';
 import { ErrorState } from '@millrace/ui/components/states.tsx';
 import { Muted } from '@millrace/ui/components/text.tsx';
 import { useQuery } from '@tanstack/react-query';
-import { CircleCheck, FileUp } from 'lucide-react';
-import { type DragEvent, type ReactNode, useRef, useState } from 'react';
+import { CircleCheck } from 'lucide-react';
+import { type ReactNode, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useCreateImported } from './create-imported.ts';
-import classes from './import-dialog.module.css';
 import { FaultAlert, ImportReport, Preview } from './import-report.tsx';
 import {
   type CheckedSource,
@@ -23,6 +21,7 @@ import {
   type Source,
   useSources,
 } from './import-sources.ts';
+import { SourceInput } from './source-input.tsx';
 
 /** Creates workflows from chosen, dropped or pasted exports, of other products too, after a look at what they would become. */
 export function ImportDialog({ onClose }: { onClose: () => void }) {
@@ -43,8 +42,6 @@ export function ImportDialog({ onClose }: { onClose: () => void }) {
   const take = async (files: readonly File[]) => {
     if (files.length > 0) give(await readFiles(files, limit));
   };
-  const [first, ...others] = given.texts;
-  const text = first !== undefined && others.length === 0 && typeof first.text === 'string' ? first.text : '';
 
   const checked = sources.flatMap((source) => source.checked?.workflows ?? []);
   const [onlyOne = null, ...more] = checked;
@@ -82,39 +79,11 @@ export function ImportDialog({ onClose }: { onClose: () => void }) {
       // What is being made would go on unseen.
       onClose={() => !isBusy && onClose()}
     >
-      <DropZone onFiles={(files) => void take(files)}>
-        <Stack gap="sm">
-          <Muted>{t('workflows.importHint')}</Muted>
-          <Group gap="xs">
-            <FileButton
-              multiple
-              accept="application/json,.json,.yml,.yaml"
-              onChange={(files) => void take(files)}
-            >
-              {(props) => (
-                <Button {...props} variant="default" leftSection={<FileUp size={14} />}>
-                  {t('workflows.chooseFiles')}
-                </Button>
-              )}
-            </FileButton>
-            <Muted truncate maw={320}>
-              {others.length > 0
-                ? t('workflows.chosenFiles', { count: given.texts.length })
-                : first?.fileName || t('workflows.dropFiles')}
-            </Muted>
-          </Group>
-          <div>
-            <Muted mb={4}>{t('workflows.pasteHere')}</Muted>
-            <Code
-              value={text}
-              onChange={(next) => next !== text && give([{ fileName: '', text: next }])}
-              language="json"
-              label={t('workflows.pasteHere')}
-              maxHeight={240}
-            />
-          </div>
-        </Stack>
-      </DropZone>
+      <SourceInput
+        texts={given.texts}
+        onFiles={(files) => void take(files)}
+        onPaste={(text) => give([{ fileName: '', text }])}
+      />
       {leftOut > 0 && (
         <FaultAlert>{t('workflows.importTooMany', { max: MAX_WORKFLOWS, count: leftOut })}</FaultAlert>
       )}
@@ -131,29 +100,54 @@ export function ImportDialog({ onClose }: { onClose: () => void }) {
         <Framed key={source.key} source={source} isAlone={sources.length === 1}>
           <FoundIn source={source} limit={limit}>
             {(workflow) => (
-              <Stack key={workflow.key} gap="xs" component="section" aria-label={nameOf(workflow)}>
-                {only === null && (
-                  <Group gap="xs">
-                    <Text size="sm" fw={600}>
-                      {nameOf(workflow)}
-                    </Text>
-                    {created.has(workflow.key) && (
-                      <Badge color="green" leftSection={<CircleCheck size={12} aria-hidden />}>
-                        {t('workflows.importCreated')}
-                      </Badge>
-                    )}
-                  </Group>
-                )}
-                {refused.has(workflow.key) && !created.has(workflow.key) && (
-                  <FaultAlert>{refused.get(workflow.key)}</FaultAlert>
-                )}
-                <Preview workflow={workflow} />
-              </Stack>
+              <FoundWorkflow
+                key={workflow.key}
+                workflow={workflow}
+                name={nameOf(workflow)}
+                isAlone={only !== null}
+                isCreated={created.has(workflow.key)}
+                refusal={refused.get(workflow.key)}
+              />
             )}
           </FoundIn>
         </Framed>
       ))}
     </FormDialog>
+  );
+}
+
+/** What is to be created: its name if the dialog doesn't ask for it, and what became of it. */
+function FoundWorkflow({
+  workflow,
+  name,
+  isAlone,
+  isCreated,
+  refusal,
+}: {
+  workflow: CheckedWorkflow;
+  name: string;
+  isAlone: boolean;
+  isCreated: boolean;
+  refusal: string | undefined;
+}) {
+  const { t } = useTranslation();
+  return (
+    <Stack gap="xs" component="section" aria-label={name}>
+      {!isAlone && (
+        <Group gap="xs">
+          <Text size="sm" fw={600}>
+            {name}
+          </Text>
+          {isCreated && (
+            <Badge color="green" leftSection={<CircleCheck size={12} aria-hidden />}>
+              {t('workflows.importCreated')}
+            </Badge>
+          )}
+        </Group>
+      )}
+      {refusal !== undefined && !isCreated && <FaultAlert>{refusal}</FaultAlert>}
+      <Preview workflow={workflow} />
+    </Stack>
   );
 }
 
@@ -224,34 +218,4 @@ function Fault({
 /** Mebibytes, like the service's setting. */
 function formatSize(bytes: number, language: string): string {
   return `${(bytes / 2 ** 20).toLocaleString(language, { maximumFractionDigits: 1 })} MiB`;
-}
-
-function DropZone({ onFiles, children }: { onFiles: (files: readonly File[]) => void; children: ReactNode }) {
-  const [isOver, setIsOver] = useState(false);
-  const hasFile = ({ dataTransfer }: DragEvent) => dataTransfer.types.includes('Files');
-  return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: a mouse shortcut for the button inside
-    <div
-      className={classes.zone}
-      data-over={isOver || undefined}
-      onDragOverCapture={(event) => {
-        if (!hasFile(event)) return;
-        event.preventDefault();
-        event.stopPropagation();
-        setIsOver(true);
-      }}
-      onDragLeave={(event) => {
-        if (!event.currentTarget.contains(event.relatedTarget as Node | null)) setIsOver(false);
-      }}
-      onDropCapture={(event) => {
-        if (!hasFile(event)) return;
-        event.preventDefault();
-        event.stopPropagation();
-        setIsOver(false);
-        onFiles([...event.dataTransfer.files]);
-      }}
-    >
-      {children}
-    </div>
-  );
 }

@@ -18,7 +18,7 @@ const TYPING_PAUSE_MS = 300;
 type Refusal = ImportFault | { readonly kind: 'tooLarge' | 'notText' | 'tooMuch' };
 
 /** What was pasted, or one of the chosen files. */
-interface GivenText {
+export interface GivenText {
   /** Empty for what was pasted. */
   readonly fileName: string;
   /** Or why it wasn't read. */

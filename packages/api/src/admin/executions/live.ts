@@ -1,3 +1,4 @@
+import { MAX_STREAM_MS } from '@millrace/http/watcher';
 import { Wakeup } from '@millrace/runtime/wakeup';
 import { type AdminExecutionRow, findItems, findNewerIds } from '@millrace/service/executions/admin-store';
 import type { FastifyInstance, FastifyReply } from 'fastify';
@@ -13,8 +14,6 @@ const MAX_IDS = 500;
 /** Rows per message. */
 const MAX_PENDING = 100;
 const HEARTBEAT_MS = 15_000;
-/** After this the browser has to reconnect, and session and role are checked again. */
-const MAX_STREAM_MS = 300_000;
 const RETRY_MS = 1_000;
 
 /** The server-sent events `changed` and `missed` of an organisation's executions. */

@@ -3,7 +3,7 @@ import { parseJson } from '@millrace/engine';
 import { notFound } from '@millrace/errors/errors';
 import { sendEvents } from '@millrace/http/event-stream';
 import { pathId } from '@millrace/http/ids';
-import { createWatcher, endingAfter } from '@millrace/http/watcher';
+import { createWatcher, endingInTime } from '@millrace/http/watcher';
 import { listDecisions, listOpenWaits } from '@millrace/service/callbacks/store';
 import type { Starter } from '@millrace/service/executions/accept';
 import { readIterations, readRecord } from '@millrace/service/executions/admin-iterations';
@@ -37,8 +37,6 @@ import {
 import { executionViewRoutes } from './views.ts';
 
 const LIST = 'GET /orgs/:org/executions';
-/** After this the browser has to reconnect, and session and role are checked again. */
-const MAX_STREAM_MS = 300_000;
 
 /** Executions in the admin area. */
 export function adminExecutionRoutes(
@@ -179,7 +177,7 @@ function addStreams(app: FastifyInstance, deps: AppDeps): void {
     async ({ organisation, params, request, reply }) => {
       const id = pathId(params.execution, 'execution');
       return followExecution(db, { organisationId: organisation.id, id }, request, reply, () =>
-        endingAfter(watcher(id, reply), MAX_STREAM_MS),
+        endingInTime(watcher(id, reply)),
       );
     },
   );

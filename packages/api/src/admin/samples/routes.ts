@@ -3,7 +3,7 @@ import { formatTimestamp, type JsonObject, parseJson } from '@millrace/engine';
 import { ApiError } from '@millrace/errors/errors';
 import { sendEvents } from '@millrace/http/event-stream';
 import { pathId } from '@millrace/http/ids';
-import { createWatcher, endingAfter } from '@millrace/http/watcher';
+import { createWatcher, endingInTime } from '@millrace/http/watcher';
 import { message } from '@millrace/messages';
 import { listPastInputs, type PastInputRow } from '@millrace/service/samples/past-inputs';
 import { createSampleSignals } from '@millrace/service/samples/signals';
@@ -29,8 +29,6 @@ const LISTEN_S = 120;
 const PAST_INPUTS = 20;
 /** Larger inputs are listed without their content. */
 const MAX_LISTED_INPUT_BYTES = 65_536;
-/** After this the browser has to reconnect, and session and role are checked again. */
-const MAX_STREAM_MS = 300_000;
 
 /** Data to test a workflow with: its sample, past inputs, and the next call of its webhook. */
 export function sampleRoutes(app: FastifyInstance, deps: AppDeps): void {
@@ -148,7 +146,7 @@ function addEvents(app: FastifyInstance, deps: AppDeps): void {
       readSample: async () =>
         presentOrNull(await db.forOrganisation(organisation.id, (tx) => findSample(tx, id))),
     };
-    const watch = endingAfter(watcher(id, reply), MAX_STREAM_MS);
+    const watch = endingInTime(watcher(id, reply));
     const events = streamListening(source, watch, query.after);
     return sendEvents(reply, events);
   });

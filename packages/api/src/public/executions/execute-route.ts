@@ -105,7 +105,7 @@ export function executeRoute(
             refuse(faultsOfTrigger(compiled, trigger, '/trigger'));
             await refuseInput(compiled, input, workflow.organisationId);
             if (request.bodyMayNameFiles) {
-              await refuseUnknownFiles(files, workflow.organisationId, input, '/input_data');
+              await refuseUnknownFiles(files, workflow.organisationId, input);
             }
             const records = recordsOfStart(compiled, trigger, { data: input }, found.now);
             return { version: workflow.version, input, triggerType: 'api', compiled, records };

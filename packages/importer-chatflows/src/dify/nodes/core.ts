@@ -34,9 +34,9 @@ function answer(step: DirectStep): Made {
   return step.result(([name]) => (name === 'answer' ? `nodes.${id}.output.answer` : null));
 }
 
-/** The entry of the data store for something of a conversation. */
-export function entryOf(step: DirectStep, what: string): string {
-  return `${contextOf(step).key}/${what}/{{trigger.data.session_id}}`;
+/** The entry of the data store for a conversation's variables. */
+export function variablesEntry(step: DirectStep): string {
+  return `${contextOf(step).key}/variables/{{trigger.data.session_id}}`;
 }
 
 function end(step: DirectStep): Made {

@@ -7,7 +7,7 @@ import { KEPT_S } from '../../direct/conversation.ts';
 import { DirectStep, type Made, type Make } from '../../direct/maker.ts';
 import { anyValue, contextOf, namesIn, selected, variableValue } from '../values.ts';
 import { caseConditions } from './conditions.ts';
-import { entryOf } from './core.ts';
+import { variablesEntry } from './core.ts';
 import { withError } from './errors.ts';
 
 /** Loops, and the values that change in them. */
@@ -241,7 +241,7 @@ function assign(step: DirectStep): Made {
       'data.store',
       {
         operation: 'set',
-        key: entryOf(step, 'variables'),
+        key: variablesEntry(step),
         value: Object.fromEntries(names.map((name) => [name, template(variableValue(step, name))])),
         expires_in_s: KEPT_S,
       },

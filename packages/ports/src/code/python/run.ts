@@ -113,16 +113,12 @@ function judge(job: CodeJob, text: string): CodeOutcome {
 function failed(text: string): CodeOutcome {
   try {
     const said = JSON.parse(text) as { text?: unknown; line?: unknown; column?: unknown };
-    const place =
-      typeof said.line === 'number' ? { line: said.line, column: numberOr(said.column, 1) } : null;
+    const column = typeof said.column === 'number' ? said.column : 1;
+    const place = typeof said.line === 'number' ? { line: said.line, column } : null;
     return failure('code_error', placedMessage(String(said.text), place));
   } catch {
     return failure('code_error', message('ports.python_crashed'));
   }
-}
-
-function numberOr(value: unknown, other: number): number {
-  return typeof value === 'number' ? value : other;
 }
 
 /** JSON that isn't nested too deeply. */
