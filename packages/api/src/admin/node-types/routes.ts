@@ -14,10 +14,7 @@ import type { FastifyInstance } from 'fastify';
 import type { AppDeps } from '../../app-deps.ts';
 import { adminRoute } from '../http/route.ts';
 
-/**
- * Made when somebody first asks, because a start would wait for it, and shared by all services of this process: they never change. Each is
- * also compressed once.
- */
+/** Made and compressed when somebody first asks, and shared by all services of this process: they never change. */
 const nodeTypes = once(() => ({ items: nodes.map(present) }));
 const nodeTypeOutlines = once(() => ({ items: nodeTypes().items.map(outline) }));
 const connectors = once(() => ({ items: connectorNodes.map(presentOperation), ja: japaneseTexts() }));
