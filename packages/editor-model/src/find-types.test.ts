@@ -1,23 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import type { NodeType } from './editor-state.ts';
 import { findTypes } from './find-types.ts';
+import { nodeType } from './testing.ts';
 
-const typeOf = (type: string, title: string, synonyms: readonly string[], description = ''): NodeType => ({
-  type,
-  title,
-  description,
-  synonyms: [...synonyms],
-  output_example: null,
-  icon: 'box',
-  kind: 'pure',
-  group: type.slice(0, type.indexOf('.')),
-  config_schema: { type: 'object', properties: {} },
-  first_config: {},
-  handles: ['out'],
-  examples: [],
-  default_timeout_ms: null,
-  default_retry: { max_attempts: 1, backoff_ms: 0, max_backoff_ms: 0 },
-});
+const typeOf = (type: string, title: string, synonyms: readonly string[], description = ''): NodeType =>
+  nodeType(type, { title, synonyms: [...synonyms], description });
 const TYPES = [
   typeOf('trigger.schedule', 'Schedule', ['cron', 'timer', '定期'], 'Starts at a time.'),
   typeOf('core.delay', 'Delay', ['sleep', 'timer'], 'Waits for a time.'),

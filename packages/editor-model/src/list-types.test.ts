@@ -1,32 +1,15 @@
 import { expect, test } from 'vitest';
-import type { NodeType } from './editor-state.ts';
 import { FALLBACK_TYPE, listTypes } from './list-types.ts';
+import { nodeType } from './testing.ts';
 
-const typeOf = (type: string, kind: NodeType['kind'], about: Partial<NodeType> = {}): NodeType => ({
-  type,
-  title: type,
-  description: '',
-  synonyms: [],
-  output_example: null,
-  icon: 'box',
-  kind,
-  group: type.slice(0, type.indexOf('.')),
-  config_schema: { type: 'object', properties: {} },
-  first_config: {},
-  handles: ['out'],
-  examples: [],
-  default_timeout_ms: null,
-  default_retry: { max_attempts: 1, backoff_ms: 0, max_backoff_ms: 0 },
-  ...about,
-});
 const TYPES = new Map(
   [
-    typeOf('acme.send', 'effect'),
-    typeOf(FALLBACK_TYPE, 'effect'),
-    typeOf('core.set', 'pure'),
-    typeOf('core.old', 'pure', { is_replaced: true }),
-    typeOf('trigger.webhook', 'trigger'),
-    typeOf('trigger.form', 'trigger'),
+    nodeType('acme.send', { kind: 'effect' }),
+    nodeType(FALLBACK_TYPE, { kind: 'effect' }),
+    nodeType('core.set'),
+    nodeType('core.old', { is_replaced: true }),
+    nodeType('trigger.webhook', { kind: 'trigger' }),
+    nodeType('trigger.form', { kind: 'trigger' }),
   ].map((type) => [type.type, type]),
 );
 const ANY: Parameters<typeof listTypes>[2] = { isJoined: false, hasTrigger: false, former: null, recent: [] };

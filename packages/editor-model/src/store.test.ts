@@ -8,25 +8,11 @@ import { findConnectionFault } from './connection-rules.ts';
 import type { EditorState, NodeType } from './editor-state.ts';
 import { edgeKeyOf, noteKeyOf, takeApart } from './flow-value.ts';
 import { createEditorStore } from './store.ts';
+import { nodeType } from './testing.ts';
 
 const type = (name: string, kind: NodeType['kind'], handles: string[]): [string, NodeType] => [
   name,
-  {
-    type: name,
-    title: name,
-    description: '',
-    synonyms: [],
-    output_example: null,
-    icon: 'box',
-    kind,
-    group: 'core',
-    config_schema: { type: 'object', properties: {} },
-    handles,
-    first_config: {},
-    examples: [],
-    default_timeout_ms: null,
-    default_retry: { max_attempts: 1, backoff_ms: 0, max_backoff_ms: 0 },
-  },
+  nodeType(name, { kind, handles }),
 ];
 const TYPES = new Map([
   type('trigger.manual', 'trigger', ['out']),

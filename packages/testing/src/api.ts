@@ -65,11 +65,16 @@ type Check = (method: Method, path: string, answer: ApiAnswer) => void;
 
 /** By document: most services of a run have the same one. */
 const checks = new Map<string, Check>();
+/** By object: a document takes a millisecond to write. */
+const known = new WeakMap<OpenApiDocument, Check>();
 
 function checkBy(document: OpenApiDocument): Check {
+  const ready = known.get(document);
+  if (ready !== undefined) return ready;
   const text = JSON.stringify(document);
   const check = checks.get(text) ?? createCheck(document);
   checks.set(text, check);
+  known.set(document, check);
   return check;
 }
 
@@ -171,7 +176,7 @@ function createValidators(document: OpenApiDocument) {
   ajv.addFormat('date-time', (text: string) => parseTimestamp(text) !== null);
   ajv.addFormat('uri', (text: string) => URL.canParse(text));
   ajv.addSchema(document, 'document');
-  const known = new Map<string, ValidateFunction>();
+  const compiled = new Map<string, ValidateFunction>();
   return (path: string, method: Method, status: number, mediaType: string): ValidateFunction => {
     const steps = [
       'paths',
@@ -186,8 +191,8 @@ function createValidators(document: OpenApiDocument) {
     const pointer = steps
       .map((step) => encodeURIComponent(step.replaceAll('~', '~0').replaceAll('/', '~1')))
       .join('/');
-    const validate = known.get(pointer) ?? ajv.compile({ $ref: `document#/${pointer}` });
-    known.set(pointer, validate);
+    const validate = compiled.get(pointer) ?? ajv.compile({ $ref: `document#/${pointer}` });
+    compiled.set(pointer, validate);
     return validate;
   };
 }

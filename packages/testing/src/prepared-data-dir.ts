@@ -10,6 +10,7 @@ export const FAST_SETTINGS = {
   full_page_writes: 'off',
   autovacuum: 'off',
   max_connections: '300',
+  scram_iterations: '1',
 };
 
 /** Creates a server with the template, for a run's own server and for those that tests kill. */

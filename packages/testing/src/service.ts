@@ -114,7 +114,7 @@ export async function startTestService(overrides: TestOverrides = {}): Promise<T
     worker,
     database,
     logs,
-    api: createApiClient(url, () => app.swagger()),
+    api: createApiClient(url, () => documentOf(app, overrides)),
     createOrganisation: () => newOrganisation(database),
     createKey: (options) => newKey(database, options),
     async stop() {
@@ -127,6 +127,15 @@ export async function startTestService(overrides: TestOverrides = {}): Promise<T
       await database.drop();
     },
   };
+}
+
+/** Of the service's own routes, which are the same in all services: to make it takes 12 ms. */
+let document: unknown;
+
+function documentOf(app: FastifyInstance, { extend }: TestOverrides): unknown {
+  if (extend !== undefined) return app.swagger();
+  document ??= app.swagger();
+  return document;
 }
 
 type Parts = Omit<TestDeps, 'executor' | 'readiness'>;

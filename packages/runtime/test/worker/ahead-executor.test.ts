@@ -5,6 +5,7 @@ import { AheadExecutor } from '../../src/ahead-executor.ts';
 import type { Executor } from '../../src/executor.ts';
 import { Meters } from '../../src/meters/meters.ts';
 import { chainOf, flowOf } from './flows.ts';
+import { sendSameStarts } from './same-starts.ts';
 import { startWorkingService, type WorkingOverrides, type WorkingService } from './service-with-worker.ts';
 
 /** However slow the machine is. */
@@ -70,15 +71,7 @@ test('what has no effect is completed without a worker, and counted', async () =
 
 test('repeated with its Idempotency-Key it is stored once', async () => {
   await start();
-  const workflowId = await service.createWorkflow(pure('a'));
-  const send = () =>
-    service.api('POST', `/workflows/${workflowId}/execute`, {
-      key: service.key,
-      body: {},
-      headers: { 'idempotency-key': 'one' },
-    });
-  const answers = await Promise.all(Array.from({ length: 10 }, send));
-  expect(new Set(answers.map(({ text }) => text)).size).toBe(1);
+  await sendSameStarts(service, await service.createWorkflow(pure('a')));
   expect(await service.database.db.query('SELECT status FROM executions')).toEqual([{ status: 'completed' }]);
   expect(meters.runs.take()).toMatchObject([{ completed: 1 }]);
 });

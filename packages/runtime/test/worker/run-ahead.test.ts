@@ -2,6 +2,7 @@ import { failure, success } from '@millrace/engine';
 import { verbatim } from '@millrace/messages';
 import { afterEach, describe, expect, test } from 'vitest';
 import { flowOf, type TestNode } from './flows.ts';
+import { sendSameStarts } from './same-starts.ts';
 import { startWorkingService, type WorkingOverrides, type WorkingService } from './service-with-worker.ts';
 
 let service: WorkingService;
@@ -127,15 +128,7 @@ describe('an execution without effects', () => {
 
   test('that another request with its Idempotency-Key came before is dropped', async () => {
     await start();
-    const workflowId = await service.createWorkflow(chain('a'));
-    const send = () =>
-      service.api('POST', `/workflows/${workflowId}/execute`, {
-        key: service.key,
-        body: {},
-        headers: { 'idempotency-key': 'one' },
-      });
-    const answers = await Promise.all(Array.from({ length: 10 }, send));
-    expect(new Set(answers.map(({ text }) => text)).size).toBe(1);
+    await sendSameStarts(service, await service.createWorkflow(chain('a')));
     expect(await service.database.db.query('SELECT FROM executions')).toHaveLength(1);
   });
 });

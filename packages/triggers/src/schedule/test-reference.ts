@@ -50,6 +50,25 @@ function wallMinutes({ year, month, day, hour, minute }: LocalTime): number {
   return Date.UTC(year, month - 1, day, hour, minute) / MINUTE_MS;
 }
 
+const HOUR_MS = 60 * MINUTE_MS;
+const hours = new Map<string, number>();
+
+/** The same at the beginning of an hour, asked for once. */
+function wallMinutesOfHour(zone: string, hour: number): number {
+  const key = `${zone} ${hour}`;
+  const minutes = hours.get(key) ?? wallMinutes(localTimeAt(zone, hour * HOUR_MS));
+  hours.set(key, minutes);
+  return minutes;
+}
+
+/** The same at any minute. To ask for each takes seconds, and clocks don't change twice within an hour. */
+function wallMinutesAt(zone: string, ms: number): number {
+  const hour = Math.floor(ms / HOUR_MS);
+  const first = wallMinutesOfHour(zone, hour);
+  if (wallMinutesOfHour(zone, hour + 1) !== first + 60) return wallMinutes(localTimeAt(zone, ms));
+  return first + (ms - hour * HOUR_MS) / MINUTE_MS;
+}
+
 function matches(cron: CronSets, minutes: number): boolean {
   const wall = new Date(minutes * MINUTE_MS);
   if (!cron.minutes.has(wall.getUTCMinutes()) || !cron.hours.has(wall.getUTCHours())) return false;
@@ -68,9 +87,9 @@ function matches(cron: CronSets, minutes: number): boolean {
 export function referenceFires(cron: CronSets, zone: string, afterMs: number, untilMs: number): number[] {
   const fires: number[] = [];
   // Two days before: the wall clock may have shown the first minutes already.
-  let highest = wallMinutes(localTimeAt(zone, afterMs - 2 * 86_400_000));
+  let highest = wallMinutesAt(zone, afterMs - 2 * 86_400_000);
   for (let ms = afterMs - 2 * 86_400_000; ms <= untilMs; ms += MINUTE_MS) {
-    const now = wallMinutes(localTimeAt(zone, ms));
+    const now = wallMinutesAt(zone, ms);
     const isRepeated = now < highest;
     const skipped = Array.from({ length: Math.max(0, now - highest - 1) }, (_, index) => highest + 1 + index);
     const fromGap = !cron.isInterval && skipped.some((minutes) => matches(cron, minutes));

@@ -7,23 +7,25 @@ import {
   type JsonObject,
   NO_RETRY,
   type NodeDefinition,
+  once,
 } from '@millrace/engine';
 import { nodes } from '@millrace/nodes';
 import type { FastifyInstance } from 'fastify';
 import type { AppDeps } from '../../app-deps.ts';
 import { adminRoute } from '../http/route.ts';
 
+/** Made and compressed when somebody first asks, and shared by all services of this process: they never change. */
+const nodeTypes = once(() => ({ items: nodes.map(present) }));
+const nodeTypeOutlines = once(() => ({ items: nodeTypes().items.map(outline) }));
+const connectors = once(() => ({ items: connectorNodes.map(presentOperation), ja: japaneseTexts() }));
+const connectorOutlines = once(() => outlinesOf(connectors()));
+
 /** The node catalogue: outlines for showing a flow; everything for the editor's palette and forms. */
 export function nodeTypeRoutes(app: FastifyInstance, deps: AppDeps): void {
-  const items = nodes.map(present);
-  const all = { items };
-  adminRoute(app, deps, 'GET /node-types', async () => all);
-  const outlines = { items: items.map(outline) };
-  adminRoute(app, deps, 'GET /node-types/outline', async () => outlines);
-  const connectors = { items: connectorNodes.map(presentOperation), ja: japaneseTexts() };
-  adminRoute(app, deps, 'GET /connectors', async () => connectors);
-  const connectorOutlines = outlinesOf(connectors);
-  adminRoute(app, deps, 'GET /connectors/outline', async () => connectorOutlines);
+  adminRoute(app, deps, 'GET /node-types', async () => nodeTypes());
+  adminRoute(app, deps, 'GET /node-types/outline', async () => nodeTypeOutlines());
+  adminRoute(app, deps, 'GET /connectors', async () => connectors());
+  adminRoute(app, deps, 'GET /connectors/outline', async () => connectorOutlines());
   adminRoute(app, deps, 'GET /limits', async () => ({
     flow_body_bytes: deps.config.limits.flowBodyBytes,
   }));
