@@ -1,20 +1,10 @@
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
-import { brotliCompressSync, gzipSync } from 'node:zlib';
-import { gzipAsync } from '@gfx/zopfli';
 import react from '@vitejs/plugin-react';
 import { defineConfig, type Plugin } from 'vite';
 import { componentStyles } from './src/build/component-styles.ts';
+import { packFiles } from './src/build/pack-files.ts';
 import { listRouteFiles, listRoutes, listTabs } from './src/build/route-files.ts';
-
-/** Larger ones aren't part of a first view. */
-const PACKED_CLOSELY_BYTES = 350_000;
-
-/** With gzip, as small as it gets without trying many times: three in a hundred less than level 9, and browsers read it as fast. */
-async function packClosely(content: Buffer): Promise<Uint8Array> {
-  if (content.length > PACKED_CLOSELY_BYTES) return gzipSync(content, { level: 9 });
-  return await gzipAsync(content, { numiterations: 1 });
-}
 
 /** Compresses the built files in advance, so that the service doesn't compress them for each browser. */
 function packAssets(): Plugin {
@@ -27,11 +17,8 @@ function packAssets(): Plugin {
     },
     // Not in closeBundle, which also runs after a failed build and would hide its error.
     writeBundle: async () => {
-      for (const name of readdirSync(folder).filter((each) => /\.(js|css|svg)$/.test(each))) {
-        const content = readFileSync(join(folder, name));
-        writeFileSync(join(folder, `${name}.gz`), await packClosely(content));
-        writeFileSync(join(folder, `${name}.br`), brotliCompressSync(content));
-      }
+      const names = readdirSync(folder).filter((each) => /\.(js|css|svg)$/.test(each));
+      await packFiles(names.map((name) => join(folder, name)));
     },
   };
 }

@@ -7,6 +7,7 @@ import {
   type JsonValue,
   type Meter,
   type NodeContext,
+  own,
   type Work,
 } from '@millrace/engine';
 import { message } from '@millrace/messages';
@@ -68,7 +69,7 @@ async function rowIn(
   const ignores = table.ignore_unknown !== undefined && fillIn(table.ignore_unknown, args, budget) === true;
   const unknown = Object.keys(given).filter((name) => !header.includes(name));
   if (unknown.length > 0 && !ignores) throw unknownColumns(service, unknown, header);
-  const cells = header.map((name) => (Object.hasOwn(given, name) ? (given[name] ?? null) : null));
+  const cells = header.map((name) => own(given, name) ?? null);
   if (table.match === undefined) return { row: null, cells };
   const column = fillInText(table.match, args, budget);
   const wanted = Object.hasOwn(given, column) ? cellText(given[column] ?? null) : '';

@@ -6,9 +6,9 @@ import {
   type JsonObject,
   type JsonValue,
   listNodeReferences,
+  own,
 } from '@millrace/engine';
 import type { TFunction } from 'i18next';
-import { own } from './flow-value.ts';
 
 /** No line shows more than this. */
 const MAX_LENGTH = 120;

@@ -1,4 +1,4 @@
-import type { FlowEdge, FlowNode, JsonObject } from '@millrace/engine';
+import { type FlowEdge, type FlowNode, type JsonObject, own } from '@millrace/engine';
 import { reachedFrom } from './connection-rules.ts';
 import type {
   AddPlace,
@@ -9,7 +9,7 @@ import type {
   Point,
   Size,
 } from './editor-state.ts';
-import { edgeKeyOf, type FlowValue, handlesOf, isLoop, noteKeyOf, own, withBodies } from './flow-value.ts';
+import { edgeKeyOf, type FlowValue, handlesOf, isLoop, noteKeyOf, withBodies } from './flow-value.ts';
 import {
   absolutePosition,
   byIdOf,

@@ -1,4 +1,4 @@
-import { isJsonArray, isJsonObject, type JsonObject, type JsonValue } from '@millrace/engine';
+import { isJsonArray, isJsonObject, type JsonObject, type JsonValue, own } from '@millrace/engine';
 import { type Schema, textsIn } from './field-shape.ts';
 
 /** What a new credential's form is filled with. */
@@ -81,7 +81,7 @@ const HOST = /^[a-z0-9-]+(?:\.[a-z0-9-]+)*$/i;
 /** A host with settings in it; null unless they are filled in with parts of a host's name. */
 function filledHost(host: string, settings: JsonObject): string | null {
   const filled = host.replace(/\{\{(\w+)\}\}/g, (_, name: string) => {
-    const value = Object.hasOwn(settings, name) ? settings[name] : undefined;
+    const value = own(settings, name);
     return typeof value === 'string' ? value.trim() : '';
   });
   return HOST.test(filled) ? filled.toLowerCase() : null;

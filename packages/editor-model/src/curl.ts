@@ -1,4 +1,4 @@
-import { type JsonObject, type JsonValue, tryParseJson } from '@millrace/engine';
+import { type JsonObject, type JsonValue, own, tryParseJson } from '@millrace/engine';
 import { type CurlOption, readOptions, wordsOf } from './curl-options.ts';
 import { isCurl } from './pasted-text.ts';
 
@@ -282,7 +282,7 @@ function parametersOf(text: string): { [name: string]: JsonValue } {
     const at = part.indexOf('=');
     const name = decoded(at === -1 ? part : part.slice(0, at));
     const value = at === -1 ? '' : decoded(part.slice(at + 1));
-    const before = Object.hasOwn(found, name) ? found[name] : undefined;
+    const before = own(found, name);
     const next = before === undefined ? value : [...(Array.isArray(before) ? before : [before]), value];
     Object.defineProperty(found, name, { value: next, enumerable: true, configurable: true, writable: true });
   }

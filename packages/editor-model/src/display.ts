@@ -1,10 +1,10 @@
 import type { FlowProblem } from '@millrace/admin-api';
-import type { FlowEdge, FlowNode } from '@millrace/engine';
+import { type FlowEdge, type FlowNode, own } from '@millrace/engine';
 import { type Edge, type Node, type NodeHandle, Position } from '@xyflow/react';
 import type { AboutNode } from './about-node.ts';
 import { toCanvasId } from './canvas-id.ts';
 import type { EditorState, KnownType, NodeRun, Size, StickyNote } from './editor-state.ts';
-import { edgeKeyOf, handlesOf, isLoop, noteKeyOf, own, titleOf } from './flow-value.ts';
+import { edgeKeyOf, handlesOf, isLoop, noteKeyOf, titleOf } from './flow-value.ts';
 import { HANDLE_ROW, measureAll, NODE_HEIGHT, positionOf } from './geometry.ts';
 
 /** How a node differs from the same node in another version. */

@@ -1,4 +1,4 @@
-import { type Flow, type FlowEdge, type FlowNode, LOOP_TYPES } from '@millrace/engine';
+import { type Flow, type FlowEdge, type FlowNode, LOOP_TYPES, own } from '@millrace/engine';
 import type { EditorState, KnownType, Size, StickyNote } from './editor-state.ts';
 
 /** What undo restores: the whole flow, in parts that change independently. */
@@ -60,11 +60,6 @@ export function titleOf(node: FlowNode, nodeTypes: ReadonlyMap<string, KnownType
   const label = node.data?.label;
   if (label !== undefined && label !== '') return label;
   return nodeTypes.get(node.type)?.title ?? node.id;
-}
-
-/** An own member by an untrusted name; never an inherited one. */
-export function own<Value>(object: { readonly [name: string]: Value }, name: string): Value | undefined {
-  return Object.hasOwn(object, name) ? object[name] : undefined;
 }
 
 /** A node's source handles: those the service reported, else its type's; always including those in use. */

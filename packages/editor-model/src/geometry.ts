@@ -1,6 +1,6 @@
-import type { FlowNode } from '@millrace/engine';
+import { type FlowNode, own } from '@millrace/engine';
 import type { EditorState, Point, Size } from './editor-state.ts';
-import { givenSize, isLoop, own } from './flow-value.ts';
+import { givenSize, isLoop } from './flow-value.ts';
 
 /** Pixels. Examples and older flows space their nodes 220 apart. */
 export const NODE_WIDTH = 184;

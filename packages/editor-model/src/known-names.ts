@@ -1,7 +1,6 @@
-import { isJsonArray, isJsonObject, type JsonObject, type JsonValue } from '@millrace/engine';
+import { isJsonArray, isJsonObject, type JsonObject, type JsonValue, own } from '@millrace/engine';
 import type { KnownType } from './editor-state.ts';
 import type { FlowPart } from './flow-scope.ts';
-import { own } from './flow-value.ts';
 
 /** What a node's output will look like, before it has run: its names, with null for each value. Undefined: unknown. */
 export type NamesOf = (nodeId: string) => JsonObject | undefined;

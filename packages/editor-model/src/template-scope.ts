@@ -4,6 +4,7 @@ import {
   type JsonValue,
   LOOP_TYPES,
   listPaths,
+  own,
   parseTemplate,
   RenderLimitError,
   render,
@@ -12,7 +13,6 @@ import {
 } from '@millrace/engine';
 import { presentMessage } from '@millrace/messages/english';
 import { type FlowPart, loopsAround, upstreamOf } from './flow-scope.ts';
-import { own } from './flow-value.ts';
 import type { NamesOf } from './known-names.ts';
 import { type DataSource, membersOf, type PathHint, type Preview } from './known-values.ts';
 

@@ -1,6 +1,6 @@
 import { type Message, message } from '@millrace/messages';
 import { listPaths, parseTemplate, parseTemplates, type Template } from '@millrace/templates/template';
-import { isJsonObject, type JsonObject, type JsonValue, joinPointer } from '@millrace/values/json';
+import { isJsonObject, type JsonObject, type JsonValue, joinPointer, own } from '@millrace/values/json';
 import { finishWork, Meter, type Work } from '@millrace/values/work';
 import { findConfigGaps } from './config-gaps.ts';
 import { findDefinitionProblems, placed } from './config-problems.ts';
@@ -170,7 +170,7 @@ class Search {
       template.kind === 'record' ? template.members : [['', template] as readonly [string, Template]];
     const deferred = definition?.deferred ?? {};
     for (const [name, member] of members) {
-      const until = Object.hasOwn(deferred, name) ? deferred[name] : undefined;
+      const until = own(deferred, name);
       for (const { names, pointer } of listPaths(member, joinPointer(here, name)))
         this.#path(names, pointer, { node: index, until });
     }

@@ -5,6 +5,7 @@ import {
   type JsonObject,
   type JsonValue,
   joinPointer,
+  own,
   pointerToField,
 } from '@millrace/values/json';
 import { isNamedZone } from '@millrace/values/zoned-time';
@@ -371,8 +372,4 @@ class Check {
       this.add(joinPointer(at, name), 'unknown_field', fault);
     }
   }
-}
-
-function own(owner: JsonObject, name: string): JsonValue | undefined {
-  return Object.hasOwn(owner, name) ? owner[name] : undefined;
 }

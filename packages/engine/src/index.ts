@@ -46,6 +46,7 @@ export {
   type JsonText,
   type JsonValue,
   joinPointer,
+  own,
   parseJson,
   pointerToField,
   pointerTokens,

@@ -1,4 +1,5 @@
 import { type Message, message, verbatim } from '@millrace/messages';
+import { own } from '@millrace/values/json';
 
 /** What a violated JSON Schema keyword means to the sender of the value. */
 export interface KeywordMessage {
@@ -27,7 +28,7 @@ export const NOT_UNIQUE: KeywordMessage = { code: 'invalid_value', message: mess
  * @param otherwise the validator's own message, for keywords without one here
  */
 export function describeKeyword(keyword: string, params: Params, otherwise: string): KeywordMessage {
-  const rule = Object.hasOwn(MESSAGES, keyword) ? MESSAGES[keyword] : undefined;
+  const rule = own(MESSAGES, keyword);
   if (rule === undefined) return { code: 'invalid_value', message: verbatim(otherwise) };
   const [code, describe] = rule;
   return { code, message: describe(params) };

@@ -1,3 +1,5 @@
+import { own } from '@millrace/values/json';
+
 const TYPES: { readonly [extension: string]: string } = {
   csv: 'text/csv; charset=utf-8',
   tsv: 'text/tab-separated-values; charset=utf-8',
@@ -33,5 +35,5 @@ export function extensionOf(name: string): string {
 /** The media type of a file by its name; undefined if that doesn't tell. */
 export function mediaTypeOf(name: string): string | undefined {
   const extension = extensionOf(name);
-  return Object.hasOwn(TYPES, extension) ? TYPES[extension] : undefined;
+  return own(TYPES, extension);
 }

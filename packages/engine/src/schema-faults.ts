@@ -6,6 +6,7 @@ import {
   type JsonObject,
   type JsonValue,
   joinPointer,
+  own,
   pointerTokens,
 } from '@millrace/values/json';
 import { findPatternFault } from '@millrace/values/pattern';
@@ -113,7 +114,7 @@ class SchemaCheck {
     const hasId = typeof own(schema, '$id') === 'string' && schema !== outer.schema;
     const resource = hasId ? { schema, pointer, anchors: new Map() } : outer;
     for (const keyword of Object.keys(schema)) {
-      const rule = Object.hasOwn(RULES, keyword) ? RULES[keyword] : undefined;
+      const rule = own(RULES, keyword);
       if (rule === undefined) continue;
       const value = schema[keyword] ?? null;
       const at = joinPointer(pointer, keyword);
@@ -222,8 +223,4 @@ function resolve(text: string, resource: Resource): Place | null {
 function memberOf(value: JsonValue, name: string): JsonValue | undefined {
   if (isJsonArray(value)) return /^(?:0|[1-9]\d*)$/.test(name) ? value[Number(name)] : undefined;
   return isJsonObject(value) ? own(value, name) : undefined;
-}
-
-function own(owner: JsonObject, name: string): JsonValue | undefined {
-  return Object.hasOwn(owner, name) ? owner[name] : undefined;
 }

@@ -1,4 +1,4 @@
-import { type JsonObject, type JsonValue, searchForPattern } from '@millrace/engine';
+import { type JsonObject, type JsonValue, own, searchForPattern } from '@millrace/engine';
 import { literal } from '@millrace/importer-kit/refs';
 import { message } from '@millrace/messages';
 import { arrayOf, objectOf, textOf } from './read.ts';
@@ -142,7 +142,7 @@ function oneCondition(step: Step, { operation, left, right, ignoresCase, kind }:
     const sides = { left: step.value(left), operator };
     return UNARY.has(operator) ? sides : { ...sides, right: numberIn(kind, step.value(right)) };
   }
-  const ofDates = Object.hasOwn(OF_DATES, operation) ? OF_DATES[operation] : undefined;
+  const ofDates = own(OF_DATES, operation);
   if (ofDates !== undefined) return { left: step.value(left), operator: ofDates, right: step.value(right) };
   const pattern = operation === 'regex' || operation === 'notRegex' ? patternIn(right, ignoresCase) : null;
   if (pattern !== null)
@@ -153,7 +153,7 @@ function oneCondition(step: Step, { operation, left, right, ignoresCase, kind }:
     };
   const [one, other] = [step.source(left), step.source(right)];
   const lower = (source: string) => (ignoresCase ? `String(${source}).toLowerCase()` : source);
-  const compute = Object.hasOwn(COMPUTED, operation) ? COMPUTED[operation] : undefined;
+  const compute = own(COMPUTED, operation);
   if (compute !== undefined)
     return { left: step.expression(compute(lower(one), lower(other))), operator: 'is_true' };
   if (operator === undefined)

@@ -1,4 +1,4 @@
-import { isJsonArray, isJsonObject, type JsonObject, type JsonValue } from '@millrace/engine';
+import { isJsonArray, isJsonObject, type JsonObject, type JsonValue, own } from '@millrace/engine';
 import { type Position, readPosition } from '@millrace/importer-kit/flow-builder';
 import { arrayOf, objectOf, textOf } from '@millrace/importer-kit/values';
 
@@ -138,7 +138,7 @@ function kindOf(type: string): string {
 /** The kind that a type which n8n doesn't have stands for; null for any other. */
 export function meantKind(type: string): string | null {
   const [, name = ''] = /^n8n-nodes-base\.(\w+)$/.exec(type) ?? [];
-  const meant = Object.hasOwn(MEANT, name.toLowerCase()) ? MEANT[name.toLowerCase()] : undefined;
+  const meant = own(MEANT, name.toLowerCase());
   return meant === undefined || meant === name ? null : meant;
 }
 

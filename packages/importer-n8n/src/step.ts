@@ -1,4 +1,11 @@
-import { isJsonArray, isJsonObject, type JsonObject, type JsonValue, tryParseJson } from '@millrace/engine';
+import {
+  isJsonArray,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  own,
+  tryParseJson,
+} from '@millrace/engine';
 import {
   foreignPartOf,
   mentionedNodes,
@@ -363,7 +370,7 @@ export class Step {
     const name = member ?? given.replace(/^=(?!.*\{\{)/s, '');
     const of = quoted ?? plain;
     const files = (of === undefined ? this.input : this.#nodes.find(of)?.ref)?.files ?? {};
-    const path = Object.hasOwn(files, name) ? files[name] : undefined;
+    const path = own(files, name);
     if (path === undefined) throw new Unmappable(message('import.no_file_before', { name }));
     return this.readFile(path);
   }
@@ -384,7 +391,7 @@ export class Step {
   /** A file, or its name or type; null if that is something else, or isn't known. */
   #aboutFile(node: string | null, [name = '', member, ...rest]: readonly string[]): string | null {
     const files = (node === null ? this.input : this.#nodes.find(node)?.ref)?.files ?? {};
-    const path = Object.hasOwn(files, name) ? files[name] : undefined;
+    const path = own(files, name);
     const place = member === undefined ? null : FILE_MEMBERS.get(member);
     if (path === undefined || place === undefined || rest.length > 0) return null;
     const read = this.readFile(path);

@@ -164,6 +164,11 @@ export function pointerToField(pointer: string): string {
   return pointerTokens(pointer).join('.');
 }
 
+/** An own member by a name that may be anybody's; never an inherited one. */
+export function own<Value>(object: { readonly [name: string]: Value }, name: string): Value | undefined {
+  return Object.hasOwn(object, name) ? object[name] : undefined;
+}
+
 /** Sets an own member whatever its name is; plain assignment of `__proto__` wouldn't. */
 export function setOwn<Value>(object: { [key: string]: Value }, name: string, value: Value): void {
   if (name !== '__proto__') object[name] = value;

@@ -4,12 +4,12 @@ import { ActionIcon, Anchor, Badge, Box, Group, Menu, ScrollArea, Table, Text } 
 import { aboutNode } from '@millrace/editor-model/about-node.ts';
 import type { DiffMark } from '@millrace/editor-model/display.ts';
 import type { KnownType } from '@millrace/editor-model/editor-state.ts';
-import { edgeKeyOf, own, titleOf } from '@millrace/editor-model/flow-value.ts';
+import { edgeKeyOf, titleOf } from '@millrace/editor-model/flow-value.ts';
 import { buildOrder } from '@millrace/editor-model/list-order.ts';
 import { kindClass } from '@millrace/editor-model/node-classes.ts';
 import { problemText } from '@millrace/editor-model/problem-text.ts';
 import { useEditor, useEditorState, useEditorStore } from '@millrace/editor-model/store.ts';
-import type { FlowNode } from '@millrace/engine';
+import { type FlowNode, own } from '@millrace/engine';
 import { Hint } from '@millrace/ui/components/text.tsx';
 import { Ellipsis, Plus, Spline, X } from 'lucide-react';
 import { memo, type ReactNode, useMemo } from 'react';

@@ -1,3 +1,4 @@
+import { own } from '@millrace/engine';
 import {
   Bot,
   Box,
@@ -46,7 +47,7 @@ const ICONS: { readonly [name: string]: LucideIcon } = {
 
 /** A node type's icon, by its Lucide name; a box for unknown names. */
 export function NodeIcon({ name = 'box', size = 16 }: { name: string | undefined; size?: number }) {
-  const Icon = Object.hasOwn(ICONS, name) ? ICONS[name] : undefined;
+  const Icon = own(ICONS, name);
   if (Icon !== undefined) return <Icon size={size} aria-hidden />;
   return (
     <Suspense fallback={<UnknownIcon size={size} />}>

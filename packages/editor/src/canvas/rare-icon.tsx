@@ -1,3 +1,4 @@
+import { own } from '@millrace/engine';
 import {
   Box,
   Calendar,
@@ -70,6 +71,6 @@ const ICONS: { readonly [name: string]: LucideIcon } = {
 
 /** Icons of nodes that few workflows have, by their Lucide names; a box for unknown ones. */
 export default function RareIcon({ name, size }: { name: string; size: number }) {
-  const Icon = (Object.hasOwn(ICONS, name) ? ICONS[name] : undefined) ?? Box;
+  const Icon = own(ICONS, name) ?? Box;
   return <Icon size={size} aria-hidden />;
 }

@@ -11,7 +11,7 @@ import {
   withLanguage,
 } from '@millrace/editor-model/field-shape.ts';
 import { summaryOf } from '@millrace/editor-model/section-summary.ts';
-import { isJsonObject, type JsonObject, type JsonValue, joinPointer } from '@millrace/engine';
+import { isJsonObject, type JsonObject, type JsonValue, joinPointer, own } from '@millrace/engine';
 import { Hint } from '@millrace/ui/components/text.tsx';
 import { ChevronRight } from 'lucide-react';
 import type { ReactNode } from 'react';
@@ -193,7 +193,7 @@ function withStart(value: JsonObject, changed: string, fields: readonly NamedFie
   const isUntouched = [{}, ...Object.values(all)].some(
     (start) => JSON.stringify(start) === JSON.stringify(value.config ?? {}),
   );
-  const start = Object.hasOwn(all, value.type) ? all[value.type] : undefined;
+  const start = own(all, value.type);
   return isUntouched && start !== undefined ? withMember(value, 'config', start) : value;
 }
 

@@ -1,7 +1,6 @@
 import { Button, Code, Group, Skeleton, Stack, Text } from '@mantine/core';
-import { own } from '@millrace/editor-model/flow-value.ts';
 import { useEditor } from '@millrace/editor-model/store.ts';
-import { templateStep } from '@millrace/engine';
+import { own, templateStep } from '@millrace/engine';
 import { JsonViewer } from '@millrace/ui/components/json-viewer.tsx';
 import { Hint, Muted } from '@millrace/ui/components/text.tsx';
 import { Moment } from '@millrace/ui/components/time.tsx';

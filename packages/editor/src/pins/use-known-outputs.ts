@@ -1,8 +1,7 @@
 import type { ExecutionDetail, NodeRunDetail } from '@millrace/admin-api';
 import { upstreamOf } from '@millrace/editor-model/flow-scope.ts';
-import { own } from '@millrace/editor-model/flow-value.ts';
 import { useEditorState } from '@millrace/editor-model/store.ts';
-import type { JsonObject } from '@millrace/engine';
+import { type JsonObject, own } from '@millrace/engine';
 import { useOrg, useWorkflowId } from '@millrace/ui/api/me.ts';
 import { endpointQuery } from '@millrace/ui/api/query.ts';
 import { useQueries, useQuery, useQueryClient } from '@tanstack/react-query';

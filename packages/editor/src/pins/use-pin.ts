@@ -1,6 +1,5 @@
-import { own } from '@millrace/editor-model/flow-value.ts';
 import { useEditor, useEditorStore } from '@millrace/editor-model/store.ts';
-import type { JsonObject } from '@millrace/engine';
+import { type JsonObject, own } from '@millrace/engine';
 import { useCallback, useContext } from 'react';
 import { PinSyncContext } from './pin-sync.ts';
 

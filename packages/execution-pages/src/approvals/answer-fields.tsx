@@ -1,5 +1,6 @@
 import { Checkbox, MultiSelect, Select, Textarea, TextInput } from '@mantine/core';
 import type { Approval } from '@millrace/admin-api';
+import { own } from '@millrace/engine';
 
 type ApprovalField = Approval['fields'][number];
 /** By the names of the fields; several choices are a list. */
@@ -35,7 +36,7 @@ export function AnswerFields({
     <AnswerField
       key={field.name}
       field={field}
-      value={Object.hasOwn(answers, field.name) ? answers[field.name] : undefined}
+      value={own(answers, field.name)}
       fault={faults.get(field.name)}
       onChange={(value) => onChange({ ...answers, [field.name]: value })}
     />

@@ -1,3 +1,4 @@
+import { own } from '@millrace/engine';
 import { addJapanese } from '@millrace/ui/i18n/japanese.ts';
 import i18next from 'i18next';
 
@@ -50,5 +51,5 @@ export async function loadHints(family: HintFamily): Promise<void> {
 export function errorHint(code: string): string | undefined {
   const texts: unknown = i18next.getResourceBundle(i18next.language, 'errorHints');
   const hints = { ...(texts as { readonly [code: string]: string | undefined } | undefined) };
-  return Object.hasOwn(hints, code) ? hints[code] : undefined;
+  return own(hints, code);
 }

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, type JsonValue, type Work } from '@millrace/engine';
+import { isJsonObject, type JsonObject, type JsonValue, own, type Work } from '@millrace/engine';
 import { type Exit, FlowBuilder, type NodeExtras, type Position } from '@millrace/importer-kit/flow-builder';
 import { extend, isWithin, literalValue, MISSING, type Scope } from '@millrace/importer-kit/refs';
 import type { Product, Report } from '@millrace/importer-kit/report';
@@ -82,12 +82,12 @@ export class Maker {
   exitOf({ from, handle }: Pick<OriginLink, 'from' | 'handle'>): Exit | undefined {
     const made = this.made.get(from);
     if (made === undefined) return undefined;
-    return (Object.hasOwn(made.exits, handle) ? made.exits[handle] : undefined) ?? made.exit;
+    return own(made.exits, handle) ?? made.exit;
   }
 
   *#makeOne(origin: Origin, scope: Scope, after: readonly Exit[]): Work<Made> {
     const step = new DirectStep(this, origin, scope, after);
-    const make = Object.hasOwn(this.makers, origin.type) ? this.makers[origin.type] : undefined;
+    const make = own(this.makers, origin.type);
     if (make === undefined) return this.placeholder(step, message('import.unknown_node'));
     const mark = this.builder.mark();
     const written = this.variables.mark();

@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from '@millrace/engine';
+import { type JsonObject, type JsonValue, own } from '@millrace/engine';
 import { Unmappable } from '@millrace/importer-kit/unmappable';
 import { arrayOf, asText, objectOf, textOf } from '@millrace/importer-kit/values';
 import { message } from '@millrace/messages';
@@ -111,7 +111,7 @@ return total();`;
 
 /** @throws Unmappable */
 function known(step: DirectStep, name: string): ToolNode {
-  const tool = Object.hasOwn(TOOLS, name) ? TOOLS[name] : undefined;
+  const tool = own(TOOLS, name);
   if (tool === undefined) throw new Unmappable(message('import.unknown_tool', { tool: name }));
   if (tool.type === 'http.request') step.approximate(message('import.called_by_hand'));
   if (tool.needsCredential === true) step.approximate(message('import.choose_credential'));

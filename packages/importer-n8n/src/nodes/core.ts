@@ -1,5 +1,4 @@
-import type { JsonObject, JsonValue } from '@millrace/engine';
-import { isJsonObject } from '@millrace/engine';
+import { isJsonObject, type JsonObject, type JsonValue, own } from '@millrace/engine';
 import { filesOfCode } from '@millrace/importer-expressions/code-files';
 import { foreignPartOf } from '@millrace/importer-expressions/expressions';
 import { withModules } from '@millrace/importer-expressions/modules';
@@ -74,7 +73,7 @@ function assign(target: { [name: string]: JsonValue }, names: readonly string[],
     target[name] = value;
     return;
   }
-  const inner = Object.hasOwn(target, name) ? target[name] : undefined;
+  const inner = own(target, name);
   const next = { ...(inner !== undefined && isJsonObject(inner) ? inner : {}) } as {
     [name: string]: JsonValue;
   };

@@ -1,4 +1,4 @@
-import type { JsonValue } from '@millrace/engine';
+import { type JsonValue, own } from '@millrace/engine';
 import { message } from '@millrace/messages';
 import type { Out } from '../compiler.ts';
 import { type Step, Unmappable } from '../step.ts';
@@ -89,7 +89,7 @@ export function dateTime(step: Step): readonly Out[] {
     return [step.one(`nodes.${id}.output.result`)];
   }
   const operation = step.text('operation', 'getCurrentDate');
-  const found = Object.hasOwn(OPERATIONS, operation) ? OPERATIONS[operation] : undefined;
+  const found = own(OPERATIONS, operation);
   if (found === undefined) throw new Unmappable(message('import.unknown_operation', { operation }));
   const name = step.text('outputFieldName') || found.field;
   const id = step.add('core.set', { values: { [name]: step.computed(found.code(step)) } });

@@ -1,4 +1,4 @@
-import type { JsonValue } from '@millrace/engine';
+import { type JsonValue, own } from '@millrace/engine';
 import { type CodeFiles, filesOfCode } from '@millrace/importer-expressions/code-files';
 import { inUrl, template } from '@millrace/importer-kit/refs';
 import { message } from '@millrace/messages';
@@ -61,7 +61,7 @@ function nameOf(step: Step): string {
 }
 
 function readFile(step: Step, operation: string): readonly Out[] {
-  const reader = Object.hasOwn(READERS, operation) ? READERS[operation] : undefined;
+  const reader = own(READERS, operation);
   const file = step.file(nameOf(step));
   if (operation === 'pdf') return readPdf(step, file);
   // As n8n spells it.
@@ -72,9 +72,7 @@ function readFile(step: Step, operation: string): readonly Out[] {
   if (reader === undefined) throw new Unmappable(message('import.unknown_operation', { operation }));
   const { format, at } = reader;
   const sheet = textOf(step.raw('options.sheetName'));
-  const delimiter = Object.hasOwn(DELIMITERS, step.text('options.delimiter'))
-    ? DELIMITERS[step.text('options.delimiter')]
-    : undefined;
+  const delimiter = own(DELIMITERS, step.text('options.delimiter'));
   const id = step.add('file.read', {
     file: template(file),
     format,
@@ -128,7 +126,7 @@ const WRITERS: { readonly [operation: string]: { readonly format: string; readon
 
 function writeFile(step: Step, operation: string): readonly Out[] {
   if (operation === 'toBinary') return writeBytes(step);
-  const writer = Object.hasOwn(WRITERS, operation) ? WRITERS[operation] : undefined;
+  const writer = own(WRITERS, operation);
   if (writer === undefined) throw new Unmappable(message('import.unknown_operation', { operation }));
   const given = step.param('options.fileName', '');
   const name = typeof given === 'string' && given !== '' ? given : `file.${writer.extension}`;

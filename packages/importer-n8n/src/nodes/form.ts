@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from '@millrace/engine';
+import { type JsonObject, type JsonValue, own } from '@millrace/engine';
 import { type Message, message } from '@millrace/messages';
 import { arrayOf, type N8nNode, objectOf, parameterAt, parameterOf, textOf } from '../read.ts';
 
@@ -68,7 +68,7 @@ function fieldOf(given: JsonObject): readonly Config[] {
   const name = (plainText(given.fieldName) || label)
     .replaceAll(/[{}"\\\p{Cc}]/gu, '')
     .replace(/^[_\s]+|\s+$/g, '');
-  const single = (Object.hasOwn(KINDS, n8nType) ? KINDS[n8nType] : undefined) ?? 'text';
+  const single = own(KINDS, n8nType) ?? 'text';
   const type = single === 'choice' && given.multiselect === true ? 'choices' : single;
   const choices = arrayOf(parameterAt(given, 'fieldOptions.values')).map((each) =>
     plainText(objectOf(each).option),

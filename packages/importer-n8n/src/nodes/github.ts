@@ -1,4 +1,4 @@
-import type { JsonValue } from '@millrace/engine';
+import { type JsonValue, own } from '@millrace/engine';
 import { template } from '@millrace/importer-kit/refs';
 import { message } from '@millrace/messages';
 import type { Out } from '../compiler.ts';
@@ -11,7 +11,7 @@ const METHODS: { readonly [operation: string]: string } = { create: 'PUT', edit:
 /** A file of a repository is made, changed or deleted; null for any other operation. */
 export function githubFile(step: Step): readonly Out[] | null {
   const operation = step.text('operation', 'create');
-  const method = Object.hasOwn(METHODS, operation) ? METHODS[operation] : undefined;
+  const method = own(METHODS, operation);
   if (step.text('resource', 'issue') !== 'file' || method === undefined) return null;
   step.approximate(message('import.called_by_hand'));
   step.approximate(message('import.choose_credential'));

@@ -1,4 +1,4 @@
-import type { JsonValue } from '@millrace/engine';
+import { type JsonValue, own } from '@millrace/engine';
 import type { Shape } from '@millrace/importer-kit/refs';
 import { type Message, message } from '@millrace/messages';
 import { arrayOf, type N8nNode, parameterOf, textOf } from '../read.ts';
@@ -25,7 +25,7 @@ const PLANS: { readonly [kind: string]: (node: N8nNode) => Plan | null } = {
 
 /** Null if the node doesn't listen, or to nothing that can be listened to here. */
 export function listeningOf(node: N8nNode): ListeningPlan | null {
-  const plan = Object.hasOwn(PLANS, node.kind) ? (PLANS[node.kind]?.(node) ?? null) : null;
+  const plan = own(PLANS, node.kind)?.(node) ?? null;
   if (plan === null) return null;
   return { path: 'trigger.data', ...plan, notes: [message('import.choose_credential'), ...plan.notes] };
 }

@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from '@millrace/engine';
+import { type JsonObject, type JsonValue, own } from '@millrace/engine';
 import { foreignPartOf } from '@millrace/importer-expressions/expressions';
 import { type Ref, type Scope, template } from '@millrace/importer-kit/refs';
 import { message } from '@millrace/messages';
@@ -202,15 +202,11 @@ function summarize(step: Step): readonly Out[] {
     const value = objectOf(each);
     const aggregation = textOf(value.aggregation) ?? 'count';
     const isJoined = aggregation === 'concatenate';
-    const name = isJoined
-      ? 'list'
-      : Object.hasOwn(FUNCTIONS, aggregation)
-        ? FUNCTIONS[aggregation]
-        : undefined;
+    const name = isJoined ? 'list' : own(FUNCTIONS, aggregation);
     if (name === undefined)
       throw new Unmappable(message('import.unknown_operation', { operation: aggregation }));
     const field = textOf(value.field) ?? '';
-    const prefix = (Object.hasOwn(PREFIXES, aggregation) ? PREFIXES[aggregation] : undefined) ?? aggregation;
+    const prefix = own(PREFIXES, aggregation) ?? aggregation;
     const made = `${prefix}_${field.replaceAll('.', '_')}`;
     if (isJoined) joined.push({ name: made, by: separatorOf(step, value) });
     return { function: name, field, name: made };
@@ -257,7 +253,7 @@ function itemLists(step: Step): readonly Out[] {
     summarize: () => summarize(step),
     removeDuplicates: () => removeDuplicates(step),
   };
-  const found = Object.hasOwn(run, operation) ? run[operation] : undefined;
+  const found = own(run, operation);
   if (found === undefined) throw new Unmappable(message('import.unknown_operation', { operation }));
   return found();
 }

@@ -1,4 +1,4 @@
-import type { JsonValue } from '@millrace/engine';
+import { type JsonValue, own } from '@millrace/engine';
 import { type Shape, template } from '@millrace/importer-kit/refs';
 import { message } from '@millrace/messages';
 import type { Out } from '../compiler.ts';
@@ -16,7 +16,7 @@ const OPERATIONS: { readonly [name: string]: string } = {
 /** An e-mail that Gmail sends or keeps as a draft; null for replies, which Gmail wants in another form. */
 export function gmailMail(step: Step): readonly Out[] | null {
   const name = `${step.text('resource') || 'message'}.${step.text('operation') || 'send'}`;
-  const operation = Object.hasOwn(OPERATIONS, name) ? OPERATIONS[name] : undefined;
+  const operation = own(OPERATIONS, name);
   const to = ['sendTo', 'toEmail', 'options.sendTo'].find((path) => isGiven(step.raw(path)));
   if (operation === undefined || to === undefined || step.raw('options.threadId') !== undefined) return null;
   const isHtml = step.text('emailType', step.node.version >= 2 ? 'html' : 'text') === 'html';

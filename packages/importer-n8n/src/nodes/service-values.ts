@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '@millrace/engine';
+import { isJsonObject, type JsonObject, type JsonValue, own } from '@millrace/engine';
 import { message } from '@millrace/messages';
 import { jsonParam } from '../json-text.ts';
 import { arrayOf, asText, objectOf, textOf } from '../read.ts';
@@ -365,7 +365,7 @@ function notionProperties(step: Step): JsonValue {
     const name = written.trim();
     const byValue = KIND_BY_VALUE.find(([member]) => Object.hasOwn(each, member))?.[1] ?? '';
     const kind = Object.hasOwn(NOTION_VALUES, given) ? given : given === '' ? byValue : given;
-    const make = Object.hasOwn(NOTION_VALUES, kind) ? NOTION_VALUES[kind] : undefined;
+    const make = own(NOTION_VALUES, kind);
     if (make === undefined || name === '')
       throw new Unmappable(message('import.unknown_operation', { operation: kind }));
     found[name] = make(step, each);

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '@millrace/engine';
+import { isJsonObject, type JsonObject, type JsonValue, own } from '@millrace/engine';
 import { inUrl, template } from '@millrace/importer-kit/refs';
 import { message } from '@millrace/messages';
 import type { Out } from '../compiler.ts';
@@ -70,7 +70,7 @@ const MEANT: { readonly [operation: string]: string } = {
 };
 
 function nearestOperation(step: Step, operation: string): string {
-  const nearest = Object.hasOwn(MEANT, operation) ? MEANT[operation] : undefined;
+  const nearest = own(MEANT, operation);
   if (nearest === undefined) return operation;
   // The first versions of the node had an upsert.
   if (operation !== 'upsert') step.approximate(message('import.nearest_operation', { operation, nearest }));

@@ -4,6 +4,7 @@ import {
   isJsonObject,
   type JsonObject,
   type JsonValue,
+  own,
   parseMoment,
   stringifyJson,
 } from '@millrace/engine';
@@ -45,7 +46,7 @@ function eventLines(row: JsonValue, number: number, now: Date): readonly string[
   if (!isJsonObject(row)) return refuse('start');
   const unknown = Object.keys(row).find((name) => !MEMBERS.has(name));
   if (unknown !== undefined) return refuse(unknown);
-  const given = (name: string): JsonValue => (Object.hasOwn(row, name) ? (row[name] ?? null) : null);
+  const given = (name: string): JsonValue => own(row, name) ?? null;
   const text = (name: string): string | null => {
     const value = given(name);
     return value === null || value === '' ? null : typeof value === 'string' ? value : refuse(name);

@@ -1,3 +1,4 @@
+import { own } from '@millrace/engine';
 import { type Document, type Element, isTag, isText, type ParentNode } from 'domhandler';
 import { completeUrl, isBlock, isHidden } from './tree.ts';
 
@@ -145,7 +146,7 @@ class Writer {
         return codeSpan(node);
       default: {
         const text = this.#inline(node);
-        const mark = Object.hasOwn(MARKS, node.name) ? (MARKS[node.name] ?? '') : '';
+        const mark = own(MARKS, node.name) ?? '';
         return isBlock(node) ? ` ${text} ` : marked(text, mark);
       }
     }

@@ -4,6 +4,7 @@ import {
   isNumber,
   type JsonObject,
   type JsonValue,
+  own,
   setOwn,
   stringifyJson,
   type XmlNames,
@@ -104,7 +105,7 @@ class XmlReader {
   }
 
   #addTo({ members, lists }: OpenElement, name: string, value: JsonValue): void {
-    const list = Object.hasOwn(lists, name) ? lists[name] : undefined;
+    const list = own(lists, name);
     if (list !== undefined) {
       list.push(value);
       return;

@@ -4,6 +4,7 @@ import {
   isRawNumber,
   type JsonObject,
   type JsonValue,
+  own,
   setOwn,
 } from '@millrace/engine';
 import { type Message, message } from '@millrace/messages';
@@ -93,7 +94,7 @@ function sizeOf(fields: readonly FormField[], members: SchemaForm['members']): n
 export function inputOfValues({ members }: SchemaForm, values: JsonObject): JsonObject {
   const input: { [name: string]: JsonValue } = {};
   for (const [name, member] of members) {
-    const value = Object.hasOwn(values, name) ? (values[name] ?? null) : null;
+    const value = own(values, name) ?? null;
     const isEmpty = value === null || (isJsonArray(value) && value.length === 0);
     if (!isEmpty) setOwn(input, name, meant(value, member));
     else if (member.ifEmpty !== 'left_out') setOwn(input, name, member.ifEmpty === 'list' ? [] : null);

@@ -4,6 +4,7 @@ import {
   isJsonArray,
   type JsonObject,
   type JsonValue,
+  own,
   parseJson,
   setOwn,
   validateValue,
@@ -33,7 +34,7 @@ export function readFields(fields: readonly FormField[], given: JsonObject): For
   for (const field of fields) {
     const { name, type } = field;
     if (type === 'page') continue;
-    const read = readField(field, Object.hasOwn(given, name) ? (given[name] ?? null) : null);
+    const read = readField(field, own(given, name) ?? null);
     if ('fault' in read) faults.push({ name, message: read.fault });
     else setOwn(values, name, read.value);
   }

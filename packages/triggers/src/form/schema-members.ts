@@ -4,6 +4,7 @@ import {
   isRawNumber,
   type JsonObject,
   type JsonValue,
+  own,
   stringifyJson,
 } from '@millrace/engine';
 import { type FormField, MAX_CHOICE, MAX_CHOICES } from './fields.ts';
@@ -193,7 +194,7 @@ const REFERENCE = /^#\/(\$defs|definitions)\/([^/~%]+)$/;
 
 function definitionOf(reference: string, root: JsonObject): JsonValue | undefined {
   const [, place = '', name = ''] = REFERENCE.exec(reference) ?? [];
-  const definitions = Object.hasOwn(root, place) ? root[place] : undefined;
+  const definitions = own(root, place);
   if (definitions === undefined || !isJsonObject(definitions)) return undefined;
-  return Object.hasOwn(definitions, name) ? definitions[name] : undefined;
+  return own(definitions, name);
 }

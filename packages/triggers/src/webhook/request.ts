@@ -1,4 +1,4 @@
-import { type JsonObject, type JsonValue, setOwn } from '@millrace/engine';
+import { type JsonObject, type JsonValue, own, setOwn } from '@millrace/engine';
 import { choice } from '@millrace/node-kit/choice';
 import { Type } from 'typebox';
 
@@ -144,7 +144,7 @@ export function keptRequest(
   const isKept = (name: string) => !isSecretName(name) && !unkept.includes(name.toLowerCase());
   const keptHeaders: { [name: string]: JsonValue } = {};
   for (const name of options.headers.filter(isKept).map((each) => each.toLowerCase())) {
-    const value = Object.hasOwn(headers, name) ? headers[name] : undefined;
+    const value = own(headers, name);
     if (value !== undefined) setOwn(keptHeaders, name, typeof value === 'string' ? value : value.join(', '));
   }
   const keptQuery: { [name: string]: JsonValue } = {};

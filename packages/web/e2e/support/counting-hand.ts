@@ -9,7 +9,7 @@ export interface CountingHand {
   readonly clicks: readonly string[];
   click(target: Locator): Promise<void>;
   press(key: string): Promise<void>;
-  /** Types into the field that has the focus. */
+  /** Types into the field that has the focus; what is no template at once, since each key renders the form again. */
   type(text: string): Promise<void>;
   /** Makes a new workflow from the list and opens it. */
   newWorkflow(name: string): Promise<void>;
@@ -31,7 +31,7 @@ export function countingHand(page: Page): CountingHand {
       clicks.push(`press ${key}`);
       await page.keyboard.press(key);
     },
-    type: (text) => page.keyboard.type(text),
+    type: (text) => (text.includes('{{') ? page.keyboard.type(text) : page.keyboard.insertText(text)),
     async newWorkflow(name) {
       await hand.click(page.getByRole('button', { name: 'New workflow' }));
       await focused(

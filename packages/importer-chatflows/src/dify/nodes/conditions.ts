@@ -1,4 +1,4 @@
-import { isJsonArray, type JsonObject, type JsonValue } from '@millrace/engine';
+import { isJsonArray, type JsonObject, type JsonValue, own } from '@millrace/engine';
 import { template } from '@millrace/importer-kit/refs';
 import { Unmappable } from '@millrace/importer-kit/unmappable';
 import { arrayOf, asText, objectOf, textOf } from '@millrace/importer-kit/values';
@@ -53,7 +53,7 @@ function condition(step: DirectStep, given: JsonObject): JsonValue {
   if (given.sub_variable_condition !== undefined && given.sub_variable_condition !== null)
     throw new Unmappable(message('import.unknown_operator', { operator }));
   if (Object.hasOwn(ALONE, operator)) return { left, operator: ALONE[operator] ?? '' };
-  const known = Object.hasOwn(OPERATORS, operator) ? OPERATORS[operator] : undefined;
+  const known = own(OPERATORS, operator);
   if (known === undefined) throw new Unmappable(message('import.unknown_operator', { operator }));
   return { left, operator: known, right: rightOf(step, given) };
 }

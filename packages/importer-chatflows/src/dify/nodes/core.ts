@@ -1,4 +1,4 @@
-import { isJsonArray, isJsonObject, type JsonObject, type JsonValue, setOwn } from '@millrace/engine';
+import { isJsonArray, isJsonObject, type JsonObject, type JsonValue, own, setOwn } from '@millrace/engine';
 import { MAX_CODE_LENGTH } from '@millrace/importer-kit/limits';
 import { missingPackageIn } from '@millrace/importer-kit/python-packages';
 import { extend, literal, MISSING, operand, quote, template } from '@millrace/importer-kit/refs';
@@ -189,7 +189,7 @@ function reshapeList(step: DirectStep): Made {
   for (const each of filter.enabled === true ? arrayOf(filter.conditions).map(objectOf) : []) {
     const key = textOf(each.key);
     const operator = textOf(each.comparison_operator) ?? '';
-    const compare = Object.hasOwn(COMPARED, operator) ? COMPARED[operator] : undefined;
+    const compare = own(COMPARED, operator);
     if (compare === undefined) throw new Unmappable(message('import.unknown_operator', { operator }));
     list = `${list} | where: (${compare(key === null ? 'it' : extend('it', [key]), rightOf(step, each.value ?? ''))})`;
   }

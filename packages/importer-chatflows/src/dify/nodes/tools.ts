@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '@millrace/engine';
+import { isJsonObject, type JsonObject, type JsonValue, own } from '@millrace/engine';
 import { extend, inUrl, template } from '@millrace/importer-kit/refs';
 import { Unmappable } from '@millrace/importer-kit/unmappable';
 import { arrayOf, asText, objectOf, textOf } from '@millrace/importer-kit/values';
@@ -156,7 +156,7 @@ function useTool(step: DirectStep): Made {
   const { data } = step;
   const name = textOf(data.tool_name) ?? '';
   if (data.provider_type === 'workflow') return callWorkflow(step);
-  const computed = Object.hasOwn(COMPUTED, name) ? COMPUTED[name] : undefined;
+  const computed = own(COMPUTED, name);
   if (computed !== undefined) {
     const id = step.add('core.set', { values: { text: computed(step) } });
     return step.result(([member]) => (member === 'text' ? `nodes.${id}.output.text` : null));
@@ -265,7 +265,7 @@ function agentTool(step: DirectStep, tool: JsonObject): Config {
   }
   if (name === 'current_time')
     return { kind: 'node', ...common, type: 'core.set', config: { values: { time: '{{now}}' } } };
-  const known = Object.hasOwn(KNOWN, name) ? KNOWN[name] : undefined;
+  const known = own(KNOWN, name);
   if (known === undefined) throw new Unmappable(message('import.unknown_tool', { tool: name }));
   step.approximate(message('import.called_by_hand'));
   if (known.needsCredential) step.approximate(message('import.choose_credential'));

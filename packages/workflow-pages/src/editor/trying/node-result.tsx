@@ -1,8 +1,8 @@
 import { Code, Group, ScrollArea, Stack, Tabs, Text } from '@mantine/core';
 import { RunLine } from '@millrace/editor/node-panel/run-line.tsx';
-import { own, titleOf } from '@millrace/editor-model/flow-value.ts';
+import { titleOf } from '@millrace/editor-model/flow-value.ts';
 import { useEditor, useEditorState } from '@millrace/editor-model/store.ts';
-import type { JsonObject, JsonValue } from '@millrace/engine';
+import { type JsonObject, type JsonValue, own } from '@millrace/engine';
 import { endpointQuery } from '@millrace/ui/api/query.ts';
 import { JsonText } from '@millrace/ui/components/code.tsx';
 import { Muted } from '@millrace/ui/components/text.tsx';

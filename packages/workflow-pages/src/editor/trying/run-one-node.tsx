@@ -6,9 +6,9 @@ import {
   useOutputsOf,
 } from '@millrace/editor/pins/use-known-outputs.ts';
 import { upstreamOf } from '@millrace/editor-model/flow-scope.ts';
-import { own, titleOf } from '@millrace/editor-model/flow-value.ts';
+import { titleOf } from '@millrace/editor-model/flow-value.ts';
 import { useEditor, useEditorState } from '@millrace/editor-model/store.ts';
-import type { JsonObject } from '@millrace/engine';
+import { type JsonObject, own } from '@millrace/engine';
 import { notifyFailure } from '@millrace/ui/components/notify.ts';
 import { Hint } from '@millrace/ui/components/text.tsx';
 import { Pin, Play } from 'lucide-react';

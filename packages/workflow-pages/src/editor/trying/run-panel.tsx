@@ -19,9 +19,10 @@ import {
 } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
 import { RunMark } from '@millrace/editor/canvas/run-mark.tsx';
-import { own, titleOf } from '@millrace/editor-model/flow-value.ts';
+import { titleOf } from '@millrace/editor-model/flow-value.ts';
 import { buildOrder } from '@millrace/editor-model/list-order.ts';
 import { useEditor, useEditorState } from '@millrace/editor-model/store.ts';
+import { own } from '@millrace/engine';
 import { EXECUTION_STATUS_STYLES } from '@millrace/ui/components/status-styles.ts';
 import { Hint, Muted } from '@millrace/ui/components/text.tsx';
 import { formatDuration } from '@millrace/ui/components/time.tsx';

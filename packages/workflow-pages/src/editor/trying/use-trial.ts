@@ -1,7 +1,7 @@
 import type { Body, Events } from '@millrace/admin-api';
 import type { NodeRun } from '@millrace/editor-model/editor-state.ts';
 import type { EditorStore } from '@millrace/editor-model/store.ts';
-import type { JsonObject } from '@millrace/engine';
+import { type JsonObject, own } from '@millrace/engine';
 import { call } from '@millrace/ui/api/client.ts';
 import { useEvents } from '@millrace/ui/api/events.ts';
 import { endpointKey, noteFailure } from '@millrace/ui/api/query.ts';
@@ -143,7 +143,7 @@ export function outputsBefore(
 ): { readonly [nodeId: string]: JsonObject } {
   return Object.fromEntries(
     upstream.flatMap((id) => {
-      const run = Object.hasOwn(runs, id) ? runs[id] : undefined;
+      const run = own(runs, id);
       return run?.status === 'success' && run.output !== undefined ? [[id, run.output]] : [];
     }),
   );

@@ -8,6 +8,7 @@ import {
   isJsonObject,
   type JsonObject,
   type JsonValue,
+  own,
 } from '@millrace/engine';
 
 /** The difference between two flows. */
@@ -131,8 +132,8 @@ export function settingsOf(flow: Flow): JsonObject {
 function valueChanges(before: JsonObject, after: JsonObject, path = ''): readonly ValueChange[] {
   const names = new Set([...Object.keys(before), ...Object.keys(after)]);
   return [...names].flatMap((name): readonly ValueChange[] => {
-    const old = Object.hasOwn(before, name) ? before[name] : undefined;
-    const now = Object.hasOwn(after, name) ? after[name] : undefined;
+    const old = own(before, name);
+    const now = own(after, name);
     if (textOf(old) === textOf(now)) return [];
     const where = path === '' ? name : `${path}.${name}`;
     const [oldMembers, newMembers] = [membersOf(old), membersOf(now)];
