@@ -1,21 +1,32 @@
 import { listPendingApprovals } from '@millrace/service/callbacks/store';
 import { decideApproval } from '@millrace/service/callbacks/use';
 import { type ApiAnswer, send } from '@millrace/testing/api';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { Receiver } from '../../cli/test/faults/support/receiver.ts';
 import { flowOf } from '../../runtime/test/worker/flows.ts';
 import { startWorkingService, type WorkingService } from '../../runtime/test/worker/service-with-worker.ts';
 
+let shared: WorkingService;
+/** The shared one, unless the test uses its own. */
 let service: WorkingService;
 let receiver: Receiver;
+beforeAll(async () => {
+  // One key makes the requests of all tests.
+  shared = await startWorkingService({ limits: { requestsPerMinutePerKey: 0 } });
+});
+afterAll(() => shared.stop());
 beforeEach(async () => {
   receiver = await Receiver.start();
-  service = await startWorkingService();
+  service = shared;
 });
-afterEach(async () => {
-  await receiver.stop();
-  await service.stop();
-});
+afterEach(() => receiver.stop());
+
+/** For a test that reads all there is. */
+async function useOwnService(): Promise<void> {
+  const own = await startWorkingService();
+  onTestFinished(() => own.stop());
+  service = own;
+}
 
 interface Links {
   readonly approval_url: string;
@@ -137,7 +148,10 @@ describe('the page', () => {
     for (let n = 0; n < 3; n++) await read(await linkOf('approve_url'));
     await send(await linkOf('approve_url'), 'HEAD');
     expect((await service.read(id)).node_outputs.ask?.status).toBe('waiting');
-    const rows = await service.database.db.query('SELECT FROM callbacks WHERE used_at IS NULL');
+    const rows = await service.database.db.query(
+      'SELECT FROM callbacks WHERE used_at IS NULL AND execution_id = $1',
+      [id],
+    );
     expect(rows).toHaveLength(1);
   });
 
@@ -296,7 +310,10 @@ describe('the decision', () => {
   test('comes too late after the execution has ended or the time is over', async () => {
     const id = await asking();
     const link = await linkOf();
-    await service.database.db.query("UPDATE callbacks SET expires_at = now() - interval '1 second'");
+    await service.database.db.query(
+      "UPDATE callbacks SET expires_at = now() - interval '1 second' WHERE execution_id = $1",
+      [id],
+    );
     for (const answer of [await read(link), await decide({ choice: 'approve' }, link)]) {
       expect(answer.status).toBe(410);
       expect(answer.text).toContain('Too late');
@@ -325,6 +342,7 @@ describe('the decision', () => {
 
 describe('for the admin area', () => {
   test('pending decisions can be listed and decided', async () => {
+    await useOwnService();
     const id = await asking();
     await linkOf();
     const { db } = service.database;
@@ -368,9 +386,11 @@ describe('the node', () => {
   });
 
   test('asks nobody in test mode: it records what it would have sent, and takes the first choice', async () => {
-    const detail = await service.finished(await asking({}, { is_test_mode: true }));
+    const id = await asking({}, { is_test_mode: true });
+    const detail = await service.finished(id);
     expect(receiver.received).toEqual([]);
-    expect(await service.database.db.query('SELECT FROM callbacks')).toEqual([]);
+    const rows = await service.database.db.query('SELECT FROM callbacks WHERE execution_id = $1', [id]);
+    expect(rows).toEqual([]);
     const masked = 'https://flows.example/api/v1/approvals/***';
     expect(detail.node_outputs).toMatchObject({
       ask: {

@@ -2,7 +2,7 @@ import { putCallback } from '@millrace/service/callbacks/store';
 import { createTokenMaker, hashToken } from '@millrace/service/callbacks/tokens';
 import { send } from '@millrace/testing/api';
 import { keysOfVariable } from '@millrace/testing/secret-keys';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { Receiver } from '../../cli/test/faults/support/receiver.ts';
 import { flowOf, type TestNode } from '../../runtime/test/worker/flows.ts';
 import {
@@ -11,19 +11,26 @@ import {
   type WorkingService,
 } from '../../runtime/test/worker/service-with-worker.ts';
 
+let shared: WorkingService;
+/** The shared one, unless the test uses its own. */
 let service: WorkingService;
 let receiver: Receiver;
+beforeAll(async () => {
+  // One key makes the requests of all tests.
+  shared = await startWorkingService({ limits: { requestsPerMinutePerKey: 0 } });
+});
+afterAll(() => shared.stop());
 beforeEach(async () => {
   receiver = await Receiver.start();
-  await start();
+  service = shared;
 });
-afterEach(async () => {
-  await receiver.stop();
-  await service.stop();
-});
+afterEach(() => receiver.stop());
 
-async function start(overrides: WorkingOverrides = {}): Promise<void> {
-  service = await startWorkingService(overrides);
+/** For a test that stops the worker, changes limits or keys, or reads all there is. */
+async function useOwnService(overrides: WorkingOverrides = {}): Promise<void> {
+  const own = await startWorkingService(overrides);
+  onTestFinished(() => own.stop());
+  service = own;
 }
 
 function waitNode(more: object = {}): TestNode {
@@ -64,7 +71,7 @@ describe('200', () => {
     const id = await waiting();
     const token = await tokenOf();
     await isParked(id);
-    expect(service.worker.runningIds()).toEqual([]);
+    expect(service.worker.runningIds()).not.toContain(id);
     const answer = await answerTo(token);
     expect(answer).toMatchObject({ status: 200, json: { success: true } });
     const detail = await service.finished(id);
@@ -118,11 +125,14 @@ describe('200', () => {
     const others = answers.filter(({ status }) => status !== 200);
     expect(others.every(({ status, json }) => status === 409 && json.code === 'callback_used')).toBe(true);
     expect((await service.finished(id)).node_outputs.wait?.output).toEqual({ answer: taken[0] });
-    const signals = await service.database.db.query('SELECT FROM execution_signals');
+    const signals = await service.database.db.query('SELECT FROM execution_signals WHERE execution_id = $1', [
+      id,
+    ]);
     expect(signals).toHaveLength(1);
   });
 
   test('wakes an execution parked by a service that has stopped', async () => {
+    await useOwnService();
     const id = await waiting();
     const token = await tokenOf();
     await isParked(id);
@@ -231,15 +241,17 @@ describe('410', () => {
     const id = await waiting({ timeout_s: 3_600 });
     const token = await tokenOf();
     await isParked(id);
-    await service.database.db.query("UPDATE callbacks SET expires_at = now() - interval '1 second'");
+    await service.database.db.query(
+      "UPDATE callbacks SET expires_at = now() - interval '1 second' WHERE execution_id = $1",
+      [id],
+    );
     expect(await answerTo(token)).toMatchObject({ status: 410, json: { code: 'callback_expired' } });
   });
 });
 
 describe('429', () => {
   test('too many requests for one URL', async () => {
-    await service.stop();
-    await start({ limits: { requestsPerMinutePerWebhook: 2 } });
+    await useOwnService({ limits: { requestsPerMinutePerWebhook: 2 } });
     await waiting({ timeout_s: 3_600 });
     const token = await tokenOf();
     expect((await answerTo(token)).status).toBe(200);
@@ -252,6 +264,7 @@ describe('429', () => {
 
 describe('the address', () => {
   test('appears in no response, log or row', async () => {
+    await useOwnService();
     receiver.on('/job', () => 500);
     const first = await waiting();
     const token = await tokenOf();
@@ -284,6 +297,7 @@ describe('the address', () => {
   });
 
   test("can't be derived from the tables", async () => {
+    await useOwnService();
     const { db } = service.database;
     const mine = keysOfVariable();
     const none = await createTokenMaker(db, mine)('callback', 'key');
@@ -316,7 +330,8 @@ describe('the address', () => {
     expect(taken).toHaveLength(1);
     expect(answers.filter(({ json }) => json.code === 'callback_used')).toHaveLength(19);
     expect((await service.finished(id)).node_outputs.wait?.output).toEqual({ answer: taken[0] });
-    expect(await db.query('SELECT FROM execution_signals')).toHaveLength(1);
+    const signals = await db.query('SELECT FROM execution_signals WHERE execution_id = $1', [id]);
+    expect(signals).toHaveLength(1);
   });
 
   test('is not stored for an execution that was deleted', async () => {
@@ -345,7 +360,8 @@ describe('the address', () => {
     });
     expect(detail.node_outputs.went_on?.status).toBe('success');
     expect(receiver.received).toEqual([]);
-    expect(await service.database.db.query('SELECT FROM callbacks')).toEqual([]);
+    const rows = await service.database.db.query('SELECT FROM callbacks WHERE execution_id = $1', [id]);
+    expect(rows).toEqual([]);
   });
 
   test('only accepts POST', async () => {

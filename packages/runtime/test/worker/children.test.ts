@@ -1,14 +1,33 @@
 import { failure, type NodeContext, success } from '@millrace/engine';
 import { verbatim } from '@millrace/messages';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { chainOf, flowOf, type TestNode } from './flows.ts';
-import { type ExecutionBody, startWorkingService, type WorkingService } from './service-with-worker.ts';
+import {
+  type ExecutionBody,
+  startWorkingService,
+  type WorkingOverrides,
+  type WorkingService,
+} from './service-with-worker.ts';
 
+let shared: WorkingService;
+/** The shared one, unless the test uses its own. */
 let service: WorkingService;
-beforeEach(async () => {
-  service = await startWorkingService();
+beforeAll(async () => {
+  // One key makes the requests of all tests.
+  shared = await startWorkingService({ limits: { requestsPerMinutePerKey: 0 } });
 });
-afterEach(() => service.stop());
+afterAll(() => shared.stop());
+beforeEach(() => {
+  service = shared;
+  service.behaviours.clear();
+});
+
+/** For a test that reads all there is, or leaves something running. */
+async function useOwnService(overrides: WorkingOverrides = {}): Promise<void> {
+  const own = await startWorkingService(overrides);
+  onTestFinished(() => own.stop());
+  service = own;
+}
 
 const call = (id: string, workflowId: number, more: object = {}): TestNode => [
   id,
@@ -61,6 +80,7 @@ async function tokensOf(executionId: number, node: string): Promise<[number, num
 
 describe('AI tokens', () => {
   test('of children and their children count for the execution and the calling node, in lists too', async () => {
+    await useOwnService();
     service.behaviours.set('ask', () => success({}, { consumedAiTokens: 40 }));
     service.behaviours.set('think', () => success({}, { consumedAiTokens: 2 }));
     const grandchild = await effectWorkflow('ask');
@@ -151,6 +171,7 @@ describe('AI tokens', () => {
   });
 
   test('are deleted with the execution, not with the child', async () => {
+    await useOwnService();
     service.behaviours.set('ask', () => success({}, { consumedAiTokens: 40 }));
     const id = await service.execute(await callerOf(call('call', await effectWorkflow('ask'))));
     const childId = idIn(await service.finished(id), 'call');
@@ -192,6 +213,7 @@ describe('a node that calls a workflow', () => {
   });
 
   test('occupies no worker in the meantime, and shows what it waits for', async () => {
+    await useOwnService();
     const work = stay('stay');
     const id = await service.execute(await callerOf(call('call', await effectWorkflow('stay'))));
     const childId = (await work.started).execution.id;
@@ -205,6 +227,7 @@ describe('a node that calls a workflow', () => {
   });
 
   test("doesn't wait if configured so", async () => {
+    await useOwnService();
     const work = stay('stay');
     const parent = await callerOf(call('call', await effectWorkflow('stay'), { wait: false }));
     const detail = await service.finished(await service.execute(parent));
@@ -321,6 +344,7 @@ describe('a node that calls a workflow', () => {
   });
 
   test('that calls its own workflow ends at the tenth', async () => {
+    await useOwnService();
     const id = await service.createWorkflow(flowOf([], []));
     const flow = flowOf([call('again', id)], ['start>again']);
     await service.api('PUT', `/workflows/${id}`, { key: service.key, body: { flow_data: flow } });
@@ -391,8 +415,7 @@ describe('the end of a parent', () => {
 
 describe('a node that waits in its worker for a child', () => {
   test('lends out its slot, so that one worker with one slot is enough', async () => {
-    await service.stop();
-    service = await startWorkingService({ worker: { concurrency: 1 } });
+    await useOwnService({ worker: { concurrency: 1 } });
     service.behaviours.set('add', ({ triggerData }) => success({ n: Number(triggerData) + 1 }));
     const child = await effectWorkflow('add');
     service.behaviours.set('both', async (context) => {
