@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
 import { chain, post, set } from './support/client.ts';
 import { finished, readExecution } from './support/ledger.ts';
-import { LONG_LEASE } from './support/service-process.ts';
+import { LONG_LEASE, type ServiceProcess } from './support/service-process.ts';
 import { until } from './support/until.ts';
 import { useWorld } from './support/use-world.ts';
 import { warmUp } from './support/warm-up.ts';
@@ -16,6 +16,18 @@ const SHORT_LEASE = { MILLRACE_LEASE_MS: '1000', MILLRACE_HEARTBEAT_MS: '200' };
 const SOURCES = fileURLToPath(new URL('../../src/cli.ts', import.meta.url));
 /** Gives `core.set` a value that makes it compute. */
 const STALLING_NODE = `--import=${new URL('support/stalling-node.ts', import.meta.url).href}`;
+
+/**
+ * On a busy machine a worker may also lose so short a lease while it computes for itself, when it compiles something for example. It knows no cause
+ * then, and a crash counts for all that it ran.
+ */
+function unexplainedLosses(workers: readonly ServiceProcess[]): number {
+  return workers
+    .flatMap(({ output }) => output.split('\n'))
+    .filter((line) => line.includes('worker lost its lease'))
+    .map((line) => JSON.parse(line) as { was_busy: boolean; stalled_by: readonly number[] })
+    .filter(({ was_busy: wasBusy, stalled_by: causes }) => wasBusy && causes.length === 0).length;
+}
 
 it('a live worker that lost its lease three times has not crashed: its execution completes', async () => {
   const { db, receiver } = world();
@@ -105,12 +117,14 @@ it.each([1, 2])(
     });
     expect(receiver.to(`/three-${count}`)).toEqual([]);
     // Another worker may have counted one that isn't taken back yet.
-    await until(
-      'no crash of the bystander',
-      async () => (await readExecution(db, id)).crashed_attempts === 0,
-    );
+    await until('no crash of the bystander', async () => {
+      const { crashed_attempts: crashes } = await readExecution(db, id);
+      return crashes <= unexplainedLosses(workers);
+    });
     hold.release();
-    expect(await finished(db, id)).toMatchObject({ status: 'completed', crashed_attempts: 0 });
+    const { status, crashed_attempts: crashes } = await finished(db, id);
+    expect(status).toBe('completed');
+    expect(crashes).toBeLessThanOrEqual(unexplainedLosses(workers));
     const output = workers.map((worker) => worker.output).join('');
     expect(output).toContain(`"execution_id":${stallingId},"node_id":"first"`);
     expect(output).toContain(`"stalled_by":[${stallingId}]`);
