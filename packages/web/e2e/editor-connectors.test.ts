@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type BrowserService, expectNoComplaints, openBrowserService } from './support/browser-service.ts';
 import { boxOf, canvasNode, draftOf, eventually, openFlow } from './support/canvas.ts';
 import { chooseNode } from './support/editor.ts';
+import { focused } from './support/focused.ts';
 
 /** Operations of connectors, which the editor loads when the palette opens or a flow has one. */
 let world: BrowserService;
@@ -22,6 +23,39 @@ test('an operation is found in the palette, and added with its form', async () =
   const node = page.getByText('Google Sheets: Append rows').first();
   await node.waitFor();
   await page.getByText('Spreadsheet ID').first().waitFor();
+  await eventually(async () => (await draftOf(opened)).nodes.map(({ type }) => type)).toEqual([
+    'trigger.manual',
+    'connector.google_sheets.append_rows',
+  ]);
+  expectNoComplaints(opened);
+});
+
+test('Enter waits for operations that are still loading, and chooses what fits best then', async () => {
+  const held = Promise.withResolvers<void>();
+  const opened = await openFlow(
+    world,
+    { nodes: [START], edges: [] },
+    {
+      prepare: (page) =>
+        page.route(/\/connectors$/, async (route) => {
+          await held.promise;
+          await route.continue();
+        }),
+    },
+  );
+  const { page } = opened;
+  await canvasNode(page, 'start').waitFor();
+  await page.keyboard.press('/');
+  const palette = page.locator('.flow-palette');
+  await palette.getByRole('option').first().waitFor();
+  await focused(palette.getByRole('combobox'));
+  await page.keyboard.type('google sheets append rows');
+  await page.keyboard.press('Enter');
+  await palette.getByRole('status', { name: 'Loading' }).waitFor();
+  // A call by HTTP is offered only where nothing else fits.
+  expect(await palette.getByRole('option').count()).toBe(0);
+  held.resolve();
+  await palette.waitFor({ state: 'detached' });
   await eventually(async () => (await draftOf(opened)).nodes.map(({ type }) => type)).toEqual([
     'trigger.manual',
     'connector.google_sheets.append_rows',

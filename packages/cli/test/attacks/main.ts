@@ -2,15 +2,18 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { prepareDataDir } from '@millrace/testing/prepared-data-dir';
+import { VARIABLES } from '../../src/settings/variables.ts';
 import { freshFolder, removeOwnFolder } from '../faults/support/folders.ts';
+import type { Environment } from '../faults/support/service-process.ts';
 import { World } from '../faults/support/world.ts';
-import { attacksOf, sourcesOf } from './attacks.ts';
+import { type Attack, attacksOf, sourcesOf } from './attacks.ts';
 import { Arena, ENVIRONMENT, type Glance } from './beside.ts';
-import { HEAD, type Measured, recordIn, rowOf } from './record.ts';
+import { HEAD, type Measured, recordIn, rowOf, type Times } from './record.ts';
 
 /*
  * Prints how long another organisation's small starts take, from the request until they are seen completed, alone and beside each attack, as a
- * ratio: the machine counts out as far as it is the same for both. Before each attack, the bystander is alone again.
+ * ratio: the machine counts out as far as it is the same for both. Before each attack, the bystander is alone again. All of it is measured twice:
+ * where the bystander needs the worker that is attacked, and with the default settings, by which its workflow completes in the API.
  *
  *   npm run test:attacks [-- part of a name]
  *   npm run test:attacks -- --record    rewrites the table in docs/reliability.md
@@ -27,31 +30,46 @@ function p95(glances: readonly Glance[]): number {
   return times[Math.ceil(times.length * 0.95) - 1] ?? 0;
 }
 
+/** One way to run the bystander: processes, database and organisations of its own. */
+async function openArena(preparedDataDir: string, environment: Environment): Promise<[World, Arena]> {
+  const world = await World.create({ preparedDataDir }, { ...ENVIRONMENT, ...environment });
+  const api = await world.api();
+  await world.worker();
+  const arena = await Arena.create(world, api.url, sourcesOf(SCALE));
+  await arena.calm(CALM_STARTS);
+  return [world, arena];
+}
+
+async function measure(arena: Arena, attack: Attack): Promise<Times> {
+  const alone = p95(await arena.calm(CALM_STARTS));
+  const glances: Glance[] = [];
+  while (glances.length < BESIDE_STARTS) glances.push(...(await arena.during(attack, 1)).glances);
+  return { alone, beside: p95(glances) };
+}
+
 async function main(part: string, isRecorded: boolean): Promise<void> {
   const preparedDataDir = freshFolder('prepared');
   await prepareDataDir(preparedDataDir);
-  const world = await World.create({ preparedDataDir }, ENVIRONMENT);
+  const worlds: World[] = [];
   try {
-    const api = await world.api();
-    await world.worker();
-    const arena = await Arena.create(world, api.url, sourcesOf(SCALE));
-    await arena.calm(CALM_STARTS);
+    const [first, byWorker] = await openArena(preparedDataDir, {});
+    worlds.push(first);
+    const nodes = { MILLRACE_RUN_AHEAD_NODES: VARIABLES.MILLRACE_RUN_AHEAD_NODES.fallback };
+    const [second, byDefault] = await openArena(preparedDataDir, nodes);
+    worlds.push(second);
     for (const line of HEAD) console.log(line);
     const measured: Measured[] = [];
     for (const attack of attacksOf(SCALE).filter(({ name }) => name.includes(part))) {
-      const alone = p95(await arena.calm(CALM_STARTS));
-      const glances: Glance[] = [];
-      let rounds = 0;
-      for (; glances.length < BESIDE_STARTS; rounds += 1) {
-        glances.push(...(await arena.during(attack, 1)).glances);
-      }
-      const each = { name: attack.name, executions: rounds * attack.starts, glances: glances.length };
-      measured.push({ ...each, alone, beside: p95(glances) });
+      measured.push({
+        name: attack.name,
+        byWorker: await measure(byWorker, attack),
+        byDefault: await measure(byDefault, attack),
+      });
       console.log(rowOf(measured.at(-1) as Measured));
     }
     if (isRecorded) await writeFile(PAGE, recordIn(await readFile(PAGE, 'utf8'), measured));
   } finally {
-    await world.destroy();
+    for (const world of worlds) await world.destroy();
     await removeOwnFolder();
   }
 }

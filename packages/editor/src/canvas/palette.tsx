@@ -28,6 +28,8 @@ const STEPS: { readonly [key: string]: number | undefined } = {
   PageUp: -8,
 };
 
+const NONE: ReturnType<typeof listTypes>['groups'] = [];
+
 /** Node types to choose from: by search, arrow keys and Enter, or by dragging. */
 export function Palette({
   request,
@@ -58,15 +60,21 @@ export function Palette({
     nodes.some(({ type }) => nodeTypes.get(type)?.kind === 'trigger'),
   );
   const [at, setAt] = useState(0);
+  const whole = useWholeTypes({ ofConnectors: true });
+  /** Enter was pressed while what fits best may not have loaded yet. */
+  const [isEntered, setEntered] = useState(false);
   const [recent] = useState(recentTypes);
   const list = useRef<HTMLDivElement>(null);
   const frame = useClickOutside(onClose);
   const isReplacing = replaced !== null;
   const isJoined = request.place !== undefined && !('at' in request.place && !('after' in request.place));
-  const { groups, isFallback } = useMemo(
+  const listed = useMemo(
     () => listTypes(nodeTypes, search, { isJoined, hasTrigger, former, recent }),
     [nodeTypes, search, isJoined, hasTrigger, former, recent],
   );
+  // Whether nothing else fits isn't known before all of them are there.
+  const isFallback = listed.isFallback && !whole.areLoading;
+  const groups = listed.isFallback && !isFallback ? NONE : listed.groups;
   const found = groups.flatMap(({ types }) => types);
   const last = found.length - 1;
   const active = found[Math.min(at, last)];
@@ -78,10 +86,23 @@ export function Palette({
       ?.scrollIntoView({ block: 'nearest' });
   }, [active]);
 
+  // Without dependencies: the editor's own effect puts what has loaded into the store, which renders the palette once more before the timer ends.
+  useEffect(() => {
+    if (!isEntered || whole.areLoading) return;
+    const timer = setTimeout(() => {
+      setEntered(false);
+      if (whole.error === null && active !== undefined) choose(active.type);
+    });
+    return () => clearTimeout(timer);
+  });
+
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.nativeEvent.isComposing) return;
     const step = STEPS[event.key];
-    if (step !== undefined) setAt(Math.max(0, Math.min(last, Math.min(at, last) + step)));
+    if (step !== undefined) {
+      setAt(Math.max(0, Math.min(last, Math.min(at, last) + step)));
+      setEntered(false);
+    } else if (event.key === 'Enter' && whole.areLoading && search.trim() !== '') setEntered(true);
     else if (event.key === 'Enter' && active !== undefined) choose(active.type);
     else if (event.key === 'Escape') {
       event.stopPropagation();
@@ -107,6 +128,7 @@ export function Palette({
           onChange={({ currentTarget }) => {
             setSearch(currentTarget.value);
             setAt(0);
+            setEntered(false);
           }}
           onKeyDown={onKeyDown}
         />
@@ -136,7 +158,7 @@ export function Palette({
             </PaletteGroup>
           ))}
         </div>
-        <Missing search={search} isEmpty={found.length === 0} />
+        <Missing whole={whole} search={search} isEmpty={found.length === 0} isAwaited={isEntered} />
       </ScrollArea.Autosize>
       <Group p={6} px="xs" gap={6} className="flow-palette-foot" visibleFrom="sm">
         <Kbd size="xs">↑</Kbd>
@@ -149,13 +171,22 @@ export function Palette({
 }
 
 /** Why types are missing from the list: there are none, or they are loading, or couldn't be loaded. */
-function Missing({ search, isEmpty }: { search: string; isEmpty: boolean }) {
+function Missing({
+  whole,
+  search,
+  isEmpty,
+  isAwaited,
+}: {
+  whole: ReturnType<typeof useWholeTypes>;
+  search: string;
+  isEmpty: boolean;
+  isAwaited: boolean;
+}) {
   const { t } = useTranslation();
-  const whole = useWholeTypes({ ofConnectors: true });
   const isLoaded = useEditor(({ nodeTypes }) => isWhole(nodeTypes.get(FALLBACK_TYPE)));
   if (whole.error !== null) return <ErrorState error={whole.error} onRetry={whole.retry} />;
+  if (isAwaited || (isEmpty && (!isLoaded || whole.areLoading))) return <LoadingRows />;
   if (!isEmpty) return null;
-  if (!isLoaded) return <LoadingRows />;
   return (
     <Muted p="sm" ta="center" role="status">
       {t('editor.noNodes', { search })}

@@ -117,6 +117,8 @@ export function useWholeTypes({ ofConnectors }: { readonly ofConnectors: boolean
   const asked = ofConnectors ? [types, connectors, own] : [types];
   return {
     areThere: asked.every(({ data }) => data !== undefined),
+    /** False without a connection, too: nothing comes then. */
+    areLoading: asked.some(({ data, fetchStatus }) => data === undefined && fetchStatus === 'fetching'),
     /** Null: nothing has failed. */
     error: asked.find(({ error, data }) => error !== null && data === undefined)?.error ?? null,
     retry: () => {
