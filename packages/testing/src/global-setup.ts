@@ -6,7 +6,7 @@ import { findPostmaster, stopPostmaster } from '@millrace/database/embedded/post
 import type { TestProject } from 'vitest/node';
 import { copyDataDir } from './data-dir.ts';
 import { DATA_ROOT, DATA_ROOTS } from './data-root.ts';
-import { FAST_SETTINGS, prepareDataDir } from './prepared-data-dir.ts';
+import { EMBEDDED_SETTINGS, prepareDataDir } from './prepared-data-dir.ts';
 import { isRunning } from './processes.ts';
 
 /** One per user, so that users don't block each other. */
@@ -21,7 +21,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   await prepareDataDir(preparedDataDir);
   const dataDir = join(folder, 'server');
   await copyDataDir(preparedDataDir, dataDir);
-  const postgres = await startEmbedded({ dataDir, settings: FAST_SETTINGS });
+  const postgres = await startEmbedded({ dataDir, settings: EMBEDDED_SETTINGS });
   // The runner may end without running its teardown; the server must not outlive it.
   const killServer = () => process.kill(postgres.pid, 'SIGQUIT');
   process.once('exit', killServer);
