@@ -28,8 +28,6 @@ const STEPS: { readonly [key: string]: number | undefined } = {
   PageUp: -8,
 };
 
-const NONE: ReturnType<typeof listTypes>['groups'] = [];
-
 /** Node types to choose from: by search, arrow keys and Enter, or by dragging. */
 export function Palette({
   request,
@@ -61,6 +59,7 @@ export function Palette({
   );
   const [at, setAt] = useState(0);
   const whole = useWholeTypes({ ofConnectors: true });
+  const { areLoading } = whole;
   /** Enter was pressed while what fits best may not have loaded yet. */
   const [isEntered, setEntered] = useState(false);
   const [recent] = useState(recentTypes);
@@ -68,13 +67,10 @@ export function Palette({
   const frame = useClickOutside(onClose);
   const isReplacing = replaced !== null;
   const isJoined = request.place !== undefined && !('at' in request.place && !('after' in request.place));
-  const listed = useMemo(
-    () => listTypes(nodeTypes, search, { isJoined, hasTrigger, former, recent }),
-    [nodeTypes, search, isJoined, hasTrigger, former, recent],
+  const { groups, isFallback } = useMemo(
+    () => listTypes(nodeTypes, search, { isJoined, hasTrigger, former, recent, areLoading }),
+    [nodeTypes, search, isJoined, hasTrigger, former, recent, areLoading],
   );
-  // Whether nothing else fits isn't known before all of them are there.
-  const isFallback = listed.isFallback && !whole.areLoading;
-  const groups = listed.isFallback && !isFallback ? NONE : listed.groups;
   const found = groups.flatMap(({ types }) => types);
   const last = found.length - 1;
   const active = found[Math.min(at, last)];
@@ -88,7 +84,7 @@ export function Palette({
 
   // Without dependencies: the editor's own effect puts what has loaded into the store, which renders the palette once more before the timer ends.
   useEffect(() => {
-    if (!isEntered || whole.areLoading) return;
+    if (!isEntered || areLoading) return;
     const timer = setTimeout(() => {
       setEntered(false);
       if (whole.error === null && active !== undefined) choose(active.type);
@@ -102,7 +98,7 @@ export function Palette({
     if (step !== undefined) {
       setAt(Math.max(0, Math.min(last, Math.min(at, last) + step)));
       setEntered(false);
-    } else if (event.key === 'Enter' && whole.areLoading && search.trim() !== '') setEntered(true);
+    } else if (event.key === 'Enter' && areLoading && search.trim() !== '') setEntered(true);
     else if (event.key === 'Enter' && active !== undefined) choose(active.type);
     else if (event.key === 'Escape') {
       event.stopPropagation();
