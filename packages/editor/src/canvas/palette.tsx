@@ -12,7 +12,16 @@ import { ErrorState, LoadingRows } from '@millrace/ui/components/states.tsx';
 import { Hint, Muted } from '@millrace/ui/components/text.tsx';
 import type { TFunction } from 'i18next';
 import { Search } from 'lucide-react';
-import { type KeyboardEvent, type ReactNode, useEffect, useId, useMemo, useRef, useState } from 'react';
+import {
+  type KeyboardEvent,
+  type ReactNode,
+  useEffect,
+  useEffectEvent,
+  useId,
+  useMemo,
+  useRef,
+  useState,
+} from 'react';
 import { useTranslation } from 'react-i18next';
 import type { PaletteRequest } from './canvas-actions.ts';
 import { DRAGGED_TYPE } from './drag-actions.ts';
@@ -82,15 +91,16 @@ export function Palette({
       ?.scrollIntoView({ block: 'nearest' });
   }, [active]);
 
-  // Without dependencies: the editor's own effect puts what has loaded into the store, which renders the palette once more before the timer ends.
+  const chooseAwaited = useEffectEvent(() => {
+    setEntered(false);
+    if (whole.error === null && active !== undefined) choose(active.type);
+  });
   useEffect(() => {
     if (!isEntered || areLoading) return;
-    const timer = setTimeout(() => {
-      setEntered(false);
-      if (whole.error === null && active !== undefined) choose(active.type);
-    });
+    // The editor's own effect, which runs after this one, puts what has loaded into the store: only then can it be listed and added.
+    const timer = setTimeout(() => chooseAwaited());
     return () => clearTimeout(timer);
-  });
+  }, [isEntered, areLoading]);
 
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.nativeEvent.isComposing) return;
