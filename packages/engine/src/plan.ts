@@ -62,8 +62,6 @@ export interface Scope {
   readonly entries: readonly PlanNode[];
   /** Nodes without outgoing edges. */
   readonly sinks: readonly PlanNode[];
-  /** Whether nothing in it, including the bodies of its loops, has external effects. */
-  readonly isPure: boolean;
 }
 
 export interface PlanNode {
@@ -214,7 +212,7 @@ function planNodes(flow: Flow, registry: NodeRegistry, configs: readonly Templat
   const nodes: Building<PlanNode>[] = [];
   const scopes = new Map<string | null, Building<Scope>>();
   for (const { loopId, nodes: members } of sketchScopes(flow)) {
-    const scope = { loop: null, nodes: [], entries: [], sinks: [], isPure: true } as Building<Scope>;
+    const scope = { loop: null, nodes: [], entries: [], sinks: [] } as Building<Scope>;
     scopes.set(loopId, scope);
     const places = new Map(members.map((node, place) => [node.id, place]));
     const toPlanned = ({ index, edge }: { index: number; edge: FlowEdge }): PlanEdge => ({
@@ -251,14 +249,6 @@ function planNodes(flow: Flow, registry: NodeRegistry, configs: readonly Templat
     if (body === undefined) continue;
     body.loop = node;
     node.body = body;
-  }
-  for (const node of nodes) {
-    for (
-      let at: Scope | null = node.scope;
-      node.kind === 'effect' && at !== null;
-      at = at.loop?.scope ?? null
-    )
-      (at as Building<Scope>).isPure = false;
   }
   return nodes;
 }
