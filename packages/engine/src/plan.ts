@@ -103,8 +103,6 @@ export interface DeferredMember {
 }
 
 export interface PlanEdge {
-  /** Index among all edges of the flow. */
-  readonly index: number;
   /** Indexes in the nodes of the scope. */
   readonly source: number;
   readonly target: number;
@@ -215,8 +213,7 @@ function planNodes(flow: Flow, registry: NodeRegistry, configs: readonly Templat
     const scope = { loop: null, nodes: [], entries: [], sinks: [] } as Building<Scope>;
     scopes.set(loopId, scope);
     const places = new Map(members.map((node, place) => [node.id, place]));
-    const toPlanned = ({ index, edge }: { index: number; edge: FlowEdge }): PlanEdge => ({
-      index,
+    const toPlanned = (edge: FlowEdge): PlanEdge => ({
       source: places.get(edge.source) ?? 0,
       target: places.get(edge.target) ?? 0,
       handle: handleOf(edge),
@@ -268,18 +265,18 @@ function sketchScopes(flow: Flow): Iterable<ScopeSketch> {
 }
 
 interface NodeEdges {
-  readonly incoming: { index: number; edge: FlowEdge }[];
-  readonly outgoing: { index: number; edge: FlowEdge }[];
+  readonly incoming: FlowEdge[];
+  readonly outgoing: FlowEdge[];
 }
 
 function joinEdges(flow: Flow): ReadonlyMap<string, NodeEdges> {
   const joined = new Map(
     flow.nodes.map(({ id }): [string, NodeEdges] => [id, { incoming: [], outgoing: [] }]),
   );
-  flow.edges.forEach((edge, index) => {
-    joined.get(edge.source)?.outgoing.push({ index, edge });
-    joined.get(edge.target)?.incoming.push({ index, edge });
-  });
+  for (const edge of flow.edges) {
+    joined.get(edge.source)?.outgoing.push(edge);
+    joined.get(edge.target)?.incoming.push(edge);
+  }
   return joined;
 }
 
