@@ -18,6 +18,8 @@ export interface SchedulerDeps {
   readonly meters?: Meters;
   /** Epoch milliseconds; defaults to the database's clock, so that all processes agree regardless of their hosts' clocks. */
   readonly now?: () => Promise<number>;
+  /** Maximum polling interval in all cases; by default it chooses one itself. */
+  readonly pollMs?: number;
 }
 
 /** Polling interval, in case a notification is lost. */
@@ -80,7 +82,7 @@ export class Scheduler {
   }
 
   #pause(untilNextMs: number | null): number {
-    const poll = this.#awaited.size > 0 ? QUEUE_POLL_MS : POLL_MS;
+    const poll = this.#deps.pollMs ?? (this.#awaited.size > 0 ? QUEUE_POLL_MS : POLL_MS);
     if (untilNextMs === null) return poll;
     // Timers may fire a fraction of a millisecond early.
     return untilNextMs <= 0 ? BUSY_MS : Math.min(Math.ceil(untilNextMs) + 1, poll);
