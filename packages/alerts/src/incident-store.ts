@@ -53,7 +53,7 @@ export async function lockRulesOfEnded(
   organisationIds: readonly number[],
 ): Promise<JudgedRule[]> {
   return tx.query<JudgedRule>(
-    `SELECT id, organisation_id, name, kind, workflow_id, threshold, seconds, since, recent_failures
+    `SELECT id, organisation_id, kind, workflow_id, threshold, seconds, since, recent_failures
      FROM alert_rules
      WHERE organisation_id = ANY ($1::bigint[]) AND is_enabled AND kind IN ('failure', 'failures', 'recovered', 'slow')
      ORDER BY id FOR NO KEY UPDATE`,

@@ -6,7 +6,7 @@ const after = (seconds: number) => new Date(START + seconds * 1000);
 
 function rule(fields: Partial<JudgedRule>): JudgedRule {
   return {
-    ...{ id: 1, organisation_id: 1, name: 'rule', kind: 'failure', workflow_id: null, threshold: null },
+    ...{ id: 1, organisation_id: 1, kind: 'failure', workflow_id: null, threshold: null },
     ...{ seconds: null, since: new Date(START), recent_failures: '[]' },
     ...fields,
   };

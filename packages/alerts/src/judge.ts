@@ -18,7 +18,6 @@ export interface EndedExecution {
 export interface JudgedRule {
   readonly id: number;
   readonly organisation_id: number;
-  readonly name: string;
   readonly kind: AlertKind;
   readonly workflow_id: number | null;
   readonly threshold: number | null;

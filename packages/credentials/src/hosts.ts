@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { normaliseHost } from '@millrace/egress/allow-hosts';
+import { bracketed, normaliseHost } from '@millrace/egress/allow-hosts';
 
 /** Where a credential may be sent. `port` null means any. */
 type Binding =
@@ -43,9 +43,7 @@ export function allowsUrl(hosts: readonly string[], url: string): boolean {
 function parseBinding(text: string): Binding | undefined {
   const entry = text.trim().toLowerCase();
   if (entry === '*') return { kind: 'any' };
-  const match = /^(\*\.)?(\[[0-9a-f:.]+\]|[^\s:/?#@[\]*\\%]+)(?::(\d{1,5}))?$/.exec(
-    isIP(entry) === 6 ? `[${entry}]` : entry,
-  );
+  const match = /^(\*\.)?(\[[0-9a-f:.]+\]|[^\s:/?#@[\]*\\%]+)(?::(\d{1,5}))?$/.exec(bracketed(entry));
   if (match === null) return undefined;
   const [, wildcard, name = '', port = null] = match;
   if (port !== null && (Number(port) < 1 || Number(port) > 65_535)) return undefined;
@@ -57,8 +55,4 @@ function parseBinding(text: string): Binding | undefined {
   return wildcard === undefined
     ? { kind: 'host', host, port: normalPort }
     : { kind: 'below', suffix: `.${host}`, port: normalPort };
-}
-
-function bracketed(host: string): string {
-  return isIP(host) === 6 ? `[${host}]` : host;
 }

@@ -29,7 +29,7 @@ describe('shapeOf', () => {
     [
       'an integer with limits',
       { type: 'integer', minimum: 1, maximum: 9 },
-      { kind: 'number', isInteger: true, min: 1, max: 9 },
+      { kind: 'number', min: 1, max: 9 },
     ],
     [
       'a choice, in words where there are some',

@@ -13,7 +13,6 @@ export type FieldShape =
     }
   | {
       readonly kind: 'number';
-      readonly isInteger: boolean;
       readonly min: number | undefined;
       readonly max: number | undefined;
     }
@@ -200,7 +199,6 @@ function shapeOfOne(schema: Schema): FieldShape {
     case 'number':
       return {
         kind: 'number',
-        isInteger: schema.type === 'integer',
         min: numberOf(schema.minimum),
         max: numberOf(schema.maximum),
       };

@@ -12,7 +12,13 @@ const TYPES = new Map(
     nodeType('trigger.form', { kind: 'trigger' }),
   ].map((type) => [type.type, type]),
 );
-const ANY: Parameters<typeof listTypes>[2] = { isJoined: false, hasTrigger: false, former: null, recent: [] };
+const ANY: Parameters<typeof listTypes>[2] = {
+  isJoined: false,
+  hasTrigger: false,
+  former: null,
+  recent: [],
+  areLoading: false,
+};
 const listed = (search: string, wanted: Partial<typeof ANY>) =>
   listTypes(TYPES, search, { ...ANY, ...wanted });
 const namesIn = ({ groups }: ReturnType<typeof listTypes>) =>
@@ -42,4 +48,9 @@ test('if nothing fits a search, what can call anything is offered, but not in th
   expect(listed('zzzzzzzz', {})).toMatchObject({ isFallback: true, groups: [{ group: 'http' }] });
   expect(listed('zzzzzzzz', { former: 'trigger.form' })).toEqual({ isFallback: false, groups: [] });
   expect(listed('acme', {})).toMatchObject({ isFallback: false, groups: [{ group: 'acme' }] });
+});
+
+test('while types are loading, what fits is offered, but not yet what can call anything', () => {
+  expect(listed('zzzzzzzz', { areLoading: true })).toEqual({ isFallback: false, groups: [] });
+  expect(listed('acme', { areLoading: true })).toEqual(listed('acme', {}));
 });

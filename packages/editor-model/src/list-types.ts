@@ -31,13 +31,15 @@ interface Wanted {
   /** Type of the trigger to be replaced, for which only other triggers are offered; null: none. */
   readonly former: string | null;
   readonly recent: readonly string[];
+  /** More types are on their way, so whether none fits isn't known yet. */
+  readonly areLoading: boolean;
 }
 
 /** Types to offer; if none fits the search, the one that can call anything. */
 export function listTypes(
   nodeTypes: ReadonlyMap<string, KnownType>,
   search: string,
-  { isJoined, hasTrigger, former, recent }: Wanted,
+  { isJoined, hasTrigger, former, recent, areLoading }: Wanted,
 ): { readonly groups: readonly FoundGroup[]; readonly isFallback: boolean } {
   const isReplacing = former !== null;
   const all = [...nodeTypes.values()]
@@ -49,7 +51,7 @@ export function listTypes(
   // Who has a trigger rather looks for what comes after it.
   const groups = findTypes(all, search, { putsTriggersLast: hasTrigger });
   const other = nodeTypes.get(FALLBACK_TYPE);
-  if (groups.length === 0 && isWhole(other) && !isReplacing)
+  if (groups.length === 0 && isWhole(other) && !isReplacing && !areLoading)
     return { groups: [{ group: other.group, types: [other] }], isFallback: true };
   // While searching, the best match comes first whatever its group.
   if (search.trim() !== '') return { groups, isFallback: false };

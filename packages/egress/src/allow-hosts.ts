@@ -54,6 +54,11 @@ export function targetOf(url: URL): Target {
   return { host: normaliseHost(url.hostname), port: url.port === '' ? defaultPort : Number(url.port) };
 }
 
+/** A host as URLs write it, and texts in which a port follows: an IPv6 address in brackets. */
+export function bracketed(host: string): string {
+  return isIP(host) === 6 ? `[${host}]` : host;
+}
+
 /** A host name as it is compared: without brackets, capitals and final dots. */
 export function normaliseHost(hostname: string): string {
   const bare = hostname.startsWith('[') ? hostname.slice(1, -1) : hostname;

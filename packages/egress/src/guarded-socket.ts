@@ -2,7 +2,7 @@ import { connect as connectTcp, isIP, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import { type HostWait, HttpClientError } from '@millrace/engine';
 import { message } from '@millrace/messages';
-import { type Target, targetOf } from './allow-hosts.ts';
+import { bracketed, type Target, targetOf } from './allow-hosts.ts';
 import { toClientError } from './client-errors.ts';
 import { createGuardedLookup, type Resolve, systemResolve } from './connector.ts';
 import { createTargetPolicy, type TargetPolicy } from './target-policy.ts';
@@ -99,8 +99,7 @@ export function tlsIdentity(host: string): { readonly host: string; readonly ser
 
 /** Parses host and port and refuses what can be refused without a lookup. */
 function checkTarget({ host, port }: SocketTarget, policy: TargetPolicy): Target {
-  const name = isIP(host) === 6 ? `[${host}]` : host;
-  const url = URL.parse(`http://${name}:${port}/`);
+  const url = URL.parse(`http://${bracketed(host)}:${port}/`);
   const isBare =
     url !== null &&
     url.username === '' &&
@@ -180,5 +179,5 @@ function timeoutError(target: Target, timeoutMs: number): HttpClientError {
 }
 
 function nameOf({ host, port }: Target): string {
-  return `${isIP(host) === 6 ? `[${host}]` : host}:${port}`;
+  return `${bracketed(host)}:${port}`;
 }

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import { HttpClientError } from '@millrace/engine';
 import { message } from '@millrace/messages';
-import { type AllowRules, parseAllowHosts, type Target, targetOf } from './allow-hosts.ts';
+import { type AllowRules, bracketed, parseAllowHosts, type Target, targetOf } from './allow-hosts.ts';
 import type { TargetPolicy } from './target-policy.ts';
 
 /** The hosts that may be called, out of those that the service allows. */
@@ -39,6 +39,6 @@ function isNamed(rules: AllowRules, target: Target): boolean {
 }
 
 function refusal({ host, port }: Target): HttpClientError {
-  const name = isIP(host) === 6 ? `[${host}]` : host;
-  return new HttpClientError('target_not_allowed', message('egress.host_not_allowed', { host: name, port }));
+  const said = message('egress.host_not_allowed', { host: bracketed(host), port });
+  return new HttpClientError('target_not_allowed', said);
 }

@@ -2,7 +2,7 @@ import { isIP } from 'node:net';
 import { HttpClientError } from '@millrace/engine';
 import { message } from '@millrace/messages';
 import { isForbiddenAddress } from './addresses.ts';
-import { parseAllowHosts, type Target, targetOf } from './allow-hosts.ts';
+import { bracketed, parseAllowHosts, type Target, targetOf } from './allow-hosts.ts';
 
 /** Which targets may be called. Checked for the URL, for each address its name resolves to and for the address connected to. */
 export interface TargetPolicy {
@@ -64,6 +64,6 @@ function isLocalName(host: string): boolean {
 }
 
 function refusal({ host, port }: Target): HttpClientError {
-  const name = isIP(host) === 6 ? `[${host}]` : host;
-  return new HttpClientError('target_not_allowed', message('egress.private_target', { host: name, port }));
+  const said = message('egress.private_target', { host: bracketed(host), port });
+  return new HttpClientError('target_not_allowed', said);
 }

@@ -25,9 +25,8 @@ export interface ConfigGap {
   readonly message: Message;
 }
 
-/** A config in which templates that are just a constant of the workflow are replaced by its value. */
+/** Where templates that are just a constant of the workflow were replaced by its value. */
 interface Known {
-  readonly config: JsonObject;
   /** By pointer, the constant that was inserted there. */
   readonly constants: ReadonlyMap<string, string>;
   /** By pointer, the empty constant that a string starts with. */
@@ -50,7 +49,7 @@ export function findConfigGaps(
   const constants = new Map<string, string>();
   const beginnings = new Map<string, string>();
   const known = fillIn(config, template, '', { vars, constants, beginnings }) as JsonObject;
-  const search = new GapSearch({ config: known, constants, beginnings }, registry);
+  const search = new GapSearch({ constants, beginnings }, registry);
   search.definition(definition, known, '');
   return search.gaps;
 }

@@ -62,8 +62,6 @@ export interface Scope {
   readonly entries: readonly PlanNode[];
   /** Nodes without outgoing edges. */
   readonly sinks: readonly PlanNode[];
-  /** Whether nothing in it, including the bodies of its loops, has external effects. */
-  readonly isPure: boolean;
 }
 
 export interface PlanNode {
@@ -105,8 +103,6 @@ export interface DeferredMember {
 }
 
 export interface PlanEdge {
-  /** Index among all edges of the flow. */
-  readonly index: number;
   /** Indexes in the nodes of the scope. */
   readonly source: number;
   readonly target: number;
@@ -214,11 +210,10 @@ function planNodes(flow: Flow, registry: NodeRegistry, configs: readonly Templat
   const nodes: Building<PlanNode>[] = [];
   const scopes = new Map<string | null, Building<Scope>>();
   for (const { loopId, nodes: members } of sketchScopes(flow)) {
-    const scope = { loop: null, nodes: [], entries: [], sinks: [], isPure: true } as Building<Scope>;
+    const scope = { loop: null, nodes: [], entries: [], sinks: [] } as Building<Scope>;
     scopes.set(loopId, scope);
     const places = new Map(members.map((node, place) => [node.id, place]));
-    const toPlanned = ({ index, edge }: { index: number; edge: FlowEdge }): PlanEdge => ({
-      index,
+    const toPlanned = (edge: FlowEdge): PlanEdge => ({
       source: places.get(edge.source) ?? 0,
       target: places.get(edge.target) ?? 0,
       handle: handleOf(edge),
@@ -252,14 +247,6 @@ function planNodes(flow: Flow, registry: NodeRegistry, configs: readonly Templat
     body.loop = node;
     node.body = body;
   }
-  for (const node of nodes) {
-    for (
-      let at: Scope | null = node.scope;
-      node.kind === 'effect' && at !== null;
-      at = at.loop?.scope ?? null
-    )
-      (at as Building<Scope>).isPure = false;
-  }
   return nodes;
 }
 
@@ -278,18 +265,18 @@ function sketchScopes(flow: Flow): Iterable<ScopeSketch> {
 }
 
 interface NodeEdges {
-  readonly incoming: { index: number; edge: FlowEdge }[];
-  readonly outgoing: { index: number; edge: FlowEdge }[];
+  readonly incoming: FlowEdge[];
+  readonly outgoing: FlowEdge[];
 }
 
 function joinEdges(flow: Flow): ReadonlyMap<string, NodeEdges> {
   const joined = new Map(
     flow.nodes.map(({ id }): [string, NodeEdges] => [id, { incoming: [], outgoing: [] }]),
   );
-  flow.edges.forEach((edge, index) => {
-    joined.get(edge.source)?.outgoing.push({ index, edge });
-    joined.get(edge.target)?.incoming.push({ index, edge });
-  });
+  for (const edge of flow.edges) {
+    joined.get(edge.source)?.outgoing.push(edge);
+    joined.get(edge.target)?.incoming.push(edge);
+  }
   return joined;
 }
 

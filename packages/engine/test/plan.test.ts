@@ -132,7 +132,7 @@ describe('plan', () => {
     expect(planOf(flowOf({}, [])).concurrency).toBeNull();
   });
 
-  it('L1: the top level and each body are separate scopes, marked as pure or not', () => {
+  it('L1: the top level and each body are separate scopes', () => {
     const loop = { type: 'core.for_each', config: { items: [] } };
     const nodes = {
       b: { in: 'l' },
@@ -147,14 +147,11 @@ describe('plan', () => {
       ...['t 0 0', 'l 1 1', 'p 2 2', 'm 3 0', 'b 4 1', 'e 5 0', 'a 6 0'],
     ]);
     const bodies = ['l', 'm', 'p'].map((id) => plan.nodes[plan.nodeIndexes.get(id) ?? 0]?.body);
-    expect(
-      bodies.map((body) => [body?.isPure, body?.entries.length, body?.sinks.map(({ id }) => id)]),
-    ).toEqual([
-      [false, 1, ['b']],
-      [false, 1, ['e']],
-      [true, 1, ['a']],
+    expect(bodies.map((body) => [body?.entries.length, body?.sinks.map(({ id }) => id)])).toEqual([
+      [1, ['b']],
+      [1, ['e']],
+      [1, ['a']],
     ]);
-    expect(plan.root.isPure).toBe(false);
   });
 
   it("R5: the type's retry defaults apply to what the node doesn't set", () => {

@@ -102,8 +102,6 @@ export type ErrorCode = keyof typeof ERROR_CATALOGUE;
 export interface FieldError {
   /** JSON Pointer (RFC 6901) into the body; for a query parameter, into the parameters as one object. */
   readonly pointer: string;
-  /** The same path in dots; derived from the pointer when absent. */
-  readonly field?: string;
   readonly code: string;
   /** What is wrong and what would be right. Follows the value's name: lower case, no full stop. */
   readonly message: Message;

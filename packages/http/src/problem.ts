@@ -81,8 +81,8 @@ export function presentFieldErrors(errors: readonly FieldError[]): FieldProblem[
   return errors.map((each) => presentField(each, presentEnglish));
 }
 
-function presentField({ pointer, field, code, message: said }: FieldError, present: PresentMessage) {
-  return { pointer, field: field ?? pointerToField(pointer), code, ...present(said) };
+function presentField({ pointer, code, message: said }: FieldError, present: PresentMessage) {
+  return { pointer, field: pointerToField(pointer), code, ...present(said) };
 }
 
 /** Sends an error response. */

@@ -251,22 +251,22 @@ export class FlowBuilder {
 
   /** A member of what each iteration of a loop results in. The value is null where the branch wasn't taken. */
   loopResult(loop: string, ref: Ref): string {
-    const value = JSON.stringify(wholeValue(ref));
-    const known = this.#results.get(loop) ?? new Map<string, string>();
-    this.#results.set(loop, known);
-    const name = known.get(value) ?? `result_${known.size + 1}`;
-    known.set(value, name);
+    const name = this.#nameResult(loop, wholeValue(ref));
     return `nodes.${loop}.output.items | where: ${quote(name)} | map: ${quote(name)}`;
   }
 
   /** A member of what the last iteration of a Repeat loop results in. */
   lastResult(loop: string, path: string): string {
-    const value = JSON.stringify(template(path));
+    return `nodes.${loop}.output.last.${this.#nameResult(loop, template(path))}`;
+  }
+
+  /** The member of a loop's result that has this value. */
+  #nameResult(loop: string, value: JsonValue): string {
+    const text = JSON.stringify(value);
     const known = this.#results.get(loop) ?? new Map<string, string>();
-    this.#results.set(loop, known);
-    const name = known.get(value) ?? `result_${known.size + 1}`;
-    known.set(value, name);
-    return `nodes.${loop}.output.last.${name}`;
+    const name = known.get(text) ?? `result_${known.size + 1}`;
+    this.#results.set(loop, known.set(text, name));
+    return name;
   }
 
   /** Names a member of a loop's result. */

@@ -1,6 +1,7 @@
 import { isJsonArray, isJsonObject, type JsonValue, tryParseJson } from '@millrace/engine';
 import { jsonSource, splitSegments } from '@millrace/importer-expressions/expressions';
 import { jsonDepth } from '@millrace/importer-kit/json-depth';
+import { endsInString } from '@millrace/importer-kit/json-text';
 import { asText } from './read.ts';
 import type { Step } from './step.ts';
 
@@ -45,15 +46,6 @@ const MAX_DEPTH = 40;
 function parseFlat(text: string): JsonValue | undefined {
   const parsed = tryParseJson(text);
   return parsed === undefined || jsonDepth(parsed) > MAX_DEPTH ? undefined : parsed;
-}
-
-function endsInString(text: string, before: boolean): boolean {
-  let isInside = before;
-  for (let at = 0; at < text.length; at += 1) {
-    if (text[at] === '\\') at += 1;
-    else if (text[at] === '"') isInside = !isInside;
-  }
-  return isInside;
 }
 
 function fill(step: Step, value: JsonValue, codes: readonly string[]): JsonValue {

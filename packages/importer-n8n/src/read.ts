@@ -12,7 +12,6 @@ export interface N8nNode {
   readonly type: string;
   readonly version: number;
   readonly parameters: JsonObject;
-  readonly credentials: JsonObject;
   readonly position: Position;
   readonly raw: JsonObject;
   /** The paths of the parameters that something has asked for. */
@@ -105,7 +104,6 @@ function readNode(name: string, raw: JsonObject): N8nNode {
     kind: kindOf(type),
     version: typeof version === 'number' ? version : 1,
     parameters: objectOf(raw.parameters),
-    credentials: objectOf(raw.credentials),
     position: readPosition(raw.position),
     raw,
     asked: new Set(),

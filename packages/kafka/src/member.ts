@@ -185,7 +185,7 @@ export class GroupMember {
     this.#isBeating = true;
     try {
       const { error } = await this.#coordinator.call(heartbeat(this.#isNamed ? 3 : 1, this.#membership));
-      if (error === CODE.rebalancing) this.#change('must_join');
+      if (error === CODE.rebalancing) this.#mustJoin();
       else if (LOST.includes(error)) this.#end(this.#lost(error));
       else check(error, this.#asked);
     } catch (error) {
@@ -195,10 +195,10 @@ export class GroupMember {
     }
   }
 
-  #change(state: 'must_join'): void {
+  #mustJoin(): void {
     // A late answer must not undo that it was joined meanwhile.
     if (this.#state !== 'joined') return;
-    this.#state = state;
+    this.#state = 'must_join';
     this.#options.onChange();
   }
 

@@ -127,8 +127,23 @@ export function findPatternFaults(conditions: JsonValue | undefined, pointer: st
 
 /** Whether all, or any, of the conditions are true, by the rules 1 to 11. */
 export function* areMet(conditions: readonly Condition[], combine: Combine, meter: Meter): Work<boolean> {
-  for (const condition of conditions) {
-    const met = testOf(condition)(condition.left ?? null, meter);
+  return yield* combined(
+    conditions,
+    (condition) => testOf(condition)(condition.left ?? null, meter),
+    combine,
+    meter,
+  );
+}
+
+/** Whether all, or any, of the tests are passed; those that no longer matter aren't made. */
+export function* combined<Each>(
+  tests: readonly Each[],
+  isPassed: (test: Each) => boolean | Work<boolean>,
+  combine: Combine,
+  meter: Meter,
+): Work<boolean> {
+  for (const test of tests) {
+    const met = isPassed(test);
     const isMet = typeof met === 'boolean' ? met : yield* met;
     meter.spend(1);
     if (meter.isDue) yield meter.take();

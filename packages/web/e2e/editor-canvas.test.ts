@@ -339,3 +339,31 @@ test('in a narrow window everything that can be done with a workflow is in one l
   ];
   expect((await middleOf(more)).y).toBeCloseTo((await middleOf(run)).y, 0);
 });
+
+test('panels are resized with arrow keys within their limits, and keep their size', async () => {
+  const opened = await openFlow(LOOP_FLOW);
+  const { page } = opened;
+  const beside = page.locator('.editor-splitter.is-column');
+  const widths = async () => [
+    Number(await beside.getAttribute('aria-valuenow')),
+    (await boxOf(page.locator('.editor-side'))).width,
+  ];
+  await canvasNode(page, 'end').click();
+  await beside.focus();
+  await page.keyboard.press('ArrowLeft');
+  await eventually(widths).toEqual([444, 444]);
+  await page.reload();
+  await canvasNode(page, 'end').click();
+  await eventually(widths).toEqual([444, 444]);
+  await beside.focus();
+  for (let press = 0; press < 7; press++) await page.keyboard.press('ArrowRight');
+  await eventually(widths).toEqual([300, 300]);
+
+  await page.getByRole('tab', { name: 'Run', exact: true }).click();
+  const below = page.locator('.editor-splitter.is-row');
+  await below.focus();
+  await page.keyboard.press('ArrowUp');
+  await eventually(() => below.getAttribute('aria-valuenow')).toBe('324');
+  expect((await boxOf(page.locator('.editor-tabs > div:last-child'))).height).toBe(324);
+  expectNoComplaints(opened);
+});

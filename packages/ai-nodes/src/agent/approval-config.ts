@@ -63,7 +63,6 @@ export const approvalProperties = {
     'A chat message or e-mail that asks for the decision. {{args.approval_url}} is the page of the question; {{args.approve_url}} and {{args.reject_url}} open the same page with that choice selected; {{args.tools}} are the names of the tools. Empty: none.',
   ),
   approval_request: requestProperty(
-    'Request',
     'An HTTP request that asks for the decision, with the same URLs. Empty: none.',
     null,
   ),

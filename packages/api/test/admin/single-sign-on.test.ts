@@ -10,10 +10,9 @@ import {
   SESSION_COOKIE,
 } from '@millrace/testing/accounts';
 import { createPerson } from '@millrace/testing/admin';
-import { rewriteAuditLog } from '@millrace/testing/audit-log';
 import { type OidcAccount, type OidcProvider, startOidcProvider } from '@millrace/testing/oidc-provider';
 import { startTestService, type TestService } from '@millrace/testing/service';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 
 const CALLBACK = 'https://flows.example/api/admin/single-sign-on/callback';
 
@@ -34,8 +33,6 @@ beforeEach(() => {
 });
 afterEach(async () => {
   if (service !== shared) await service.stop();
-  // Some tests are about the first people of a service.
-  await rewriteAuditLog(shared.database.db, 'TRUNCATE organisations, users CASCADE');
 });
 
 function start(settings: Partial<SingleSignOnSettings>): Promise<TestService> {
@@ -85,13 +82,17 @@ async function signIn(
   return answer.headers.get('location') ?? '';
 }
 
+/** An address that no other test uses. */
+const addressOf = (name: string): string => `${name}@${randomUUID()}.example`;
 const verified = (email: string): OidcAccount => ({ email, email_verified: true, name: 'Ada Lovelace' });
 const problem = (name: string): string => `https://flows.example/sign-in?problem=${name}`;
 
 describe('admits', () => {
   test('someone with an account, by the verified address in any case, back to where they were going', async () => {
     const person = await createAccount(service, 'editor');
-    await service.database.db.query('UPDATE users SET email_verified_at = now()');
+    await service.database.db.query('UPDATE users SET email_verified_at = now() WHERE id = $1', [
+      person.userId,
+    ]);
     const browser = createBrowser(service);
     const { data } = await browser.call('GET /state');
     expect(data.single_sign_on).toBe('Example Login');
@@ -106,16 +107,17 @@ describe('admits', () => {
   test('a member without an account, who then has one without a password', async () => {
     await createPerson(service, 'viewer');
     const organisationId = await service.createOrganisation();
+    const email = addressOf('ada');
     await service.database.db.query(
-      `INSERT INTO members (organisation_id, email, role) VALUES ($1, 'ada@example.com', 'editor')`,
-      [organisationId],
+      `INSERT INTO members (organisation_id, email, role) VALUES ($1, $2, 'editor')`,
+      [organisationId, email],
     );
     const browser = createBrowser(service);
-    expect(await signIn(verified('ada@example.com'), browser)).toBe('https://flows.example/');
+    expect(await signIn(verified(email), browser)).toBe('https://flows.example/');
     const { data } = await browser.call('GET /me');
     expect(data.user).toMatchObject({ name: 'Ada Lovelace', has_password: false });
     expect(data.organisations).toMatchObject([{ id: organisationId, role: 'editor' }]);
-    const body = { email: 'ada@example.com', password: PASSWORD };
+    const body = { email, password: PASSWORD };
     expect((await createBrowser(service).call('POST /sign-in', { body })).status).toBe(401);
   });
 
@@ -126,23 +128,25 @@ describe('admits', () => {
     ['with characters that turn the text round', 'Ada \u202eecalevoL\u202c', 'Ada  ecalevoL'],
   ])('someone new whose name is %s', async (_what, given, name) => {
     const { organisationId } = await createPerson(service, 'viewer');
+    const email = addressOf('ada');
     await service.database.db.query(
-      `INSERT INTO members (organisation_id, email, role) VALUES ($1, 'ada@example.com', 'editor')`,
-      [organisationId],
+      `INSERT INTO members (organisation_id, email, role) VALUES ($1, $2, 'editor')`,
+      [organisationId, email],
     );
     const browser = createBrowser(service);
-    await signIn({ ...verified('ada@example.com'), name: given }, browser);
+    await signIn({ ...verified(email), name: given }, browser);
     expect((await browser.call('GET /me')).data.user.name).toBe(name);
   });
 
   test('someone invited by that address, and makes them a member', async () => {
     const admin = await createPerson(service, 'org_admin');
+    const email = addressOf('bea');
     await admin.call('POST /orgs/:org/invitations', {
       params: { org: admin.organisationId },
-      body: { role: 'editor', email: 'Bea@example.com' },
+      body: { role: 'editor', email: email.replace('b', 'B') },
     });
     const browser = createBrowser(service);
-    await signIn(verified('bea@example.com'), browser);
+    await signIn(verified(email), browser);
     const { data } = await browser.call('GET /me');
     expect(data.organisations).toMatchObject([{ id: admin.organisationId, role: 'editor' }]);
     expect(await auditActions(service, admin.organisationId)).toContain('invitation.accepted');
@@ -159,6 +163,7 @@ describe('admits', () => {
   });
 
   test('before setup, only a system administrator named by the operator', async () => {
+    service = await start({});
     const organisationId = await service.createOrganisation();
     expect(await signIn(verified('boss@example.com'))).toBe(problem('setup_needed'));
     await service.database.db.query(
@@ -171,25 +176,28 @@ describe('admits', () => {
 
 describe('refuses', () => {
   test.each([
-    ['somebody nobody knows', verified('stranger@example.com'), 'unknown_person'],
+    ['somebody nobody knows', () => verified('stranger@example.com'), 'unknown_person'],
     [
       'an address that is not verified',
-      { email: 'known@example.com', email_verified: false },
+      (email: string) => ({ email, email_verified: false }),
       'email_unverified',
     ],
-    ['an address of which nothing is said', { email: 'known@example.com' }, 'email_unverified'],
-    ['somebody without an address', { name: 'Ada' }, 'email_unverified'],
+    ['an address of which nothing is said', (email: string) => ({ email }), 'email_unverified'],
+    ['somebody without an address', () => ({ name: 'Ada' }), 'email_unverified'],
     [
       'an address that becomes that of somebody else in lower case (the sign of Kelvin)',
-      verified('\u212Anown@example.com'),
+      (email: string) => verified(email.replace('k', '\u212A')),
       'email_unverified',
     ],
-  ])('%s', async (_what, account, name) => {
-    await createAccount(service, 'editor', { email: 'known@example.com' });
+  ])('%s', async (_what, accountOf, name) => {
+    const email = addressOf('known');
+    await createAccount(service, 'editor', { email });
+    const users = () => service.database.db.query('SELECT id FROM users ORDER BY id');
+    const before = await users();
     const browser = createBrowser(service);
-    expect(await signIn(account, browser)).toBe(problem(name));
+    expect(await signIn(accountOf(email), browser)).toBe(problem(name));
     expect(browser.cookies.size).toBe(0);
-    expect(await service.database.db.query('SELECT FROM users')).toHaveLength(1);
+    expect(await users()).toEqual(before);
   });
 
   test('a response that another browser requested (login CSRF), and one that is used twice', async () => {
@@ -259,47 +267,43 @@ describe('refuses', () => {
 });
 
 describe('reports that the provider is down on the way back', () => {
-  let own: OidcProvider;
-  beforeEach(async () => {
-    own = await startOidcProvider(CALLBACK);
+  /** Returns from a provider of the test's own, which has become unavailable in the meantime. */
+  async function comeBackTo(
+    path: string,
+    prepare: (own: OidcProvider) => void | Promise<void>,
+  ): Promise<string | null> {
+    const own = await startOidcProvider(CALLBACK);
+    onTestFinished(() => own.stop());
     const { issuer, clientId, clientSecret } = own;
     service = await start({ issuer, clientId, clientSecret });
-  });
-  afterEach(() => own.stop());
-
-  /** Returns from the provider, which has become unavailable in the meantime. */
-  async function comeBackTo(path: string, prepare: () => void | Promise<void>): Promise<string | null> {
     const { email } = await createAccount(service, 'editor');
     const browser = createBrowser(service);
     const back = await comeBack(browser, verified(email), path, () => {}, own);
-    await prepare();
+    await prepare(own);
     const answer = await browser.go(back);
     expect(browser.cookies.has(SESSION_COOKIE)).toBe(false);
     return answer.headers.get('location');
   }
 
   test('when it accepts no connections', async () => {
-    const told = await comeBackTo('/o/1/keys', () => own.stop());
+    const told = await comeBackTo('/o/1/keys', (own) => own.stop());
     expect(told).toBe(`${problem('unavailable')}&next=${encodeURIComponent('/o/1/keys')}`);
   });
 
   test.each(['/token', '/me'])('when %s answers with 503', async (path) => {
-    const told = await comeBackTo('/', () => own.breakDown(path, 503));
+    const told = await comeBackTo('/', (own) => own.breakDown(path, 503));
     expect(told).toBe(problem('unavailable'));
   });
 
   test('when its response breaks off', async () => {
-    expect(await comeBackTo('/', () => own.breakDown('/token', 'cut'))).toBe(problem('unavailable'));
+    expect(await comeBackTo('/', (own) => own.breakDown('/token', 'cut'))).toBe(problem('unavailable'));
   });
 
   test.each(['server_error', 'temporarily_unavailable'])(
     'when it sends the browser back with %s',
     async (error) => {
       const browser = createBrowser(service);
-      const url = new URL(
-        await comeBack(browser, verified('ada@example.com'), '/', () => {}, own),
-        service.url,
-      );
+      const url = new URL(await comeBack(browser, verified(addressOf('ada'))), service.url);
       url.searchParams.delete('code');
       url.searchParams.set('error', error);
       const answer = await browser.go(`${url.pathname}${url.search}`);

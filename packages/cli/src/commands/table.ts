@@ -6,7 +6,7 @@ export interface Column<Row> {
   readonly title: string;
   cell(row: Row): string;
   /** Numbers are easier to read right-aligned. */
-  readonly align?: 'left' | 'right';
+  readonly align?: 'right';
 }
 
 /** Rows under aligned headings; `empty` if there are none. */
@@ -22,7 +22,7 @@ export function table<Row>(
   );
   const align = (texts: readonly string[]): string =>
     texts
-      .map((text, index) => pad(text, widths[index] ?? 0, columns[index]?.align ?? 'left'))
+      .map((text, index) => pad(text, widths[index] ?? 0, columns[index]?.align === 'right'))
       .join('  ')
       .trimEnd();
   const heading = paint('bold', align(columns.map((column) => column.title)));
@@ -41,9 +41,9 @@ export function moment(value: Date | string | null | undefined): string {
   return `${new Date(value).toISOString().slice(0, 19).replace('T', ' ')}Z`;
 }
 
-function pad(text: string, width: number, align: 'left' | 'right'): string {
+function pad(text: string, width: number, isRight: boolean): string {
   const space = ' '.repeat(Math.max(0, width - stringWidth(text)));
-  return align === 'left' ? text + space : space + text;
+  return isRight ? space + text : text + space;
 }
 
 function oneLine(text: string): string {

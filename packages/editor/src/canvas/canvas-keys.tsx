@@ -1,10 +1,10 @@
+import { useWindowEvent } from '@mantine/hooks';
 import { fromCanvasId } from '@millrace/editor-model/canvas-id.ts';
 import type { EditorState } from '@millrace/editor-model/editor-state.ts';
 import { edgeKeyOf } from '@millrace/editor-model/flow-value.ts';
 import { everythingIn, useEditorStore } from '@millrace/editor-model/store.ts';
 import { useOrg } from '@millrace/ui/api/me.ts';
 import { useReactFlow, useStoreApi } from '@xyflow/react';
-import { useEffect, useEffectEvent } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { PaletteRequest } from './canvas-actions.ts';
 import type { MenuRequest } from './canvas-menu.tsx';
@@ -33,7 +33,7 @@ export function CanvasKeys({
   const flow = useStoreApi();
   const { isList, onPalette, onMenu, onTidy, onFit, onMap, onOpenNode } = actions;
   useClipboard(pasteAt);
-  useOnDocument('keydown', (event) => {
+  useWindowEvent('keydown', (event) => {
     if (event.defaultPrevented || (isBusy(event.target) && !isPaletteKey(event))) return;
     const state = store.getState();
     const act = findAct(event, state);
@@ -136,27 +136,15 @@ function useClipboard(pasteAt: () => PastePlace | undefined): void {
     event.preventDefault();
     if (event.type === 'cut' && !state.isReadOnly) state.remove(state.selectedIds);
   };
-  useOnDocument('copy', copy);
-  useOnDocument('cut', copy);
-  useOnDocument('paste', (event) => {
+  useWindowEvent('copy', copy);
+  useWindowEvent('cut', copy);
+  useWindowEvent('paste', (event) => {
     if (isBusy(event.target) || store.getState().isReadOnly) return;
     const text = event.clipboardData?.getData('text/plain') ?? '';
     if (text.trim() === '') return;
     event.preventDefault();
     pasteText(store, t, text, { place: pasteAt(), org });
   });
-}
-
-function useOnDocument<Name extends keyof DocumentEventMap>(
-  name: Name,
-  listener: (event: DocumentEventMap[Name]) => void,
-): void {
-  const onEvent = useEffectEvent(listener);
-  useEffect(() => {
-    const stop = new AbortController();
-    document.addEventListener(name, (event) => onEvent(event), { signal: stop.signal });
-    return () => stop.abort();
-  }, [name]);
 }
 
 /** With a single edge selected, the new node is inserted on it. */

@@ -12,7 +12,16 @@ import { ErrorState, LoadingRows } from '@millrace/ui/components/states.tsx';
 import { Hint, Muted } from '@millrace/ui/components/text.tsx';
 import type { TFunction } from 'i18next';
 import { Search } from 'lucide-react';
-import { type KeyboardEvent, type ReactNode, useEffect, useId, useMemo, useRef, useState } from 'react';
+import {
+  type KeyboardEvent,
+  type ReactNode,
+  useEffect,
+  useEffectEvent,
+  useId,
+  useMemo,
+  useRef,
+  useState,
+} from 'react';
 import { useTranslation } from 'react-i18next';
 import type { PaletteRequest } from './canvas-actions.ts';
 import { DRAGGED_TYPE } from './drag-actions.ts';
@@ -27,8 +36,6 @@ const STEPS: { readonly [key: string]: number | undefined } = {
   PageDown: 8,
   PageUp: -8,
 };
-
-const NONE: ReturnType<typeof listTypes>['groups'] = [];
 
 /** Node types to choose from: by search, arrow keys and Enter, or by dragging. */
 export function Palette({
@@ -61,6 +68,7 @@ export function Palette({
   );
   const [at, setAt] = useState(0);
   const whole = useWholeTypes({ ofConnectors: true });
+  const { areLoading } = whole;
   /** Enter was pressed while what fits best may not have loaded yet. */
   const [isEntered, setEntered] = useState(false);
   const [recent] = useState(recentTypes);
@@ -68,13 +76,10 @@ export function Palette({
   const frame = useClickOutside(onClose);
   const isReplacing = replaced !== null;
   const isJoined = request.place !== undefined && !('at' in request.place && !('after' in request.place));
-  const listed = useMemo(
-    () => listTypes(nodeTypes, search, { isJoined, hasTrigger, former, recent }),
-    [nodeTypes, search, isJoined, hasTrigger, former, recent],
+  const { groups, isFallback } = useMemo(
+    () => listTypes(nodeTypes, search, { isJoined, hasTrigger, former, recent, areLoading }),
+    [nodeTypes, search, isJoined, hasTrigger, former, recent, areLoading],
   );
-  // Whether nothing else fits isn't known before all of them are there.
-  const isFallback = listed.isFallback && !whole.areLoading;
-  const groups = listed.isFallback && !isFallback ? NONE : listed.groups;
   const found = groups.flatMap(({ types }) => types);
   const last = found.length - 1;
   const active = found[Math.min(at, last)];
@@ -86,15 +91,16 @@ export function Palette({
       ?.scrollIntoView({ block: 'nearest' });
   }, [active]);
 
-  // Without dependencies: the editor's own effect puts what has loaded into the store, which renders the palette once more before the timer ends.
-  useEffect(() => {
-    if (!isEntered || whole.areLoading) return;
-    const timer = setTimeout(() => {
-      setEntered(false);
-      if (whole.error === null && active !== undefined) choose(active.type);
-    });
-    return () => clearTimeout(timer);
+  const chooseAwaited = useEffectEvent(() => {
+    setEntered(false);
+    if (whole.error === null && active !== undefined) choose(active.type);
   });
+  useEffect(() => {
+    if (!isEntered || areLoading) return;
+    // The editor's own effect, which runs after this one, puts what has loaded into the store: only then can it be listed and added.
+    const timer = setTimeout(() => chooseAwaited());
+    return () => clearTimeout(timer);
+  }, [isEntered, areLoading]);
 
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.nativeEvent.isComposing) return;
@@ -102,7 +108,7 @@ export function Palette({
     if (step !== undefined) {
       setAt(Math.max(0, Math.min(last, Math.min(at, last) + step)));
       setEntered(false);
-    } else if (event.key === 'Enter' && whole.areLoading && search.trim() !== '') setEntered(true);
+    } else if (event.key === 'Enter' && areLoading && search.trim() !== '') setEntered(true);
     else if (event.key === 'Enter' && active !== undefined) choose(active.type);
     else if (event.key === 'Escape') {
       event.stopPropagation();

@@ -1,4 +1,5 @@
 import { isJsonArray, isJsonObject, type JsonValue, tryParseJson } from '@millrace/engine';
+import { endsInString } from '@millrace/importer-kit/json-text';
 import { extend, literal, literalValue, MISSING, quote, template } from '@millrace/importer-kit/refs';
 import { asText } from '@millrace/importer-kit/values';
 import { message } from '@millrace/messages';
@@ -168,7 +169,7 @@ export function jsonValue(step: DirectStep, text: string): JsonValue | undefined
   let at = 0;
   for (const found of text.matchAll(REFERENCE)) {
     const before = text.slice(at, found.index);
-    isInside = endsInside(before, isInside);
+    isInside = endsInString(before, isInside);
     quoted += before + (isInside ? found[0] : `"${found[0]}"`);
     at = found.index + found[0].length;
   }
@@ -182,13 +183,4 @@ function isShallow(value: JsonValue, levels: number): boolean {
   if (value === null || typeof value !== 'object') return true;
   if (levels === 0) return false;
   return Object.values(value).every((each) => isShallow((each ?? null) as JsonValue, levels - 1));
-}
-
-function endsInside(text: string, before: boolean): boolean {
-  let isInside = before;
-  for (let at = 0; at < text.length; at += 1) {
-    if (text[at] === '\\') at += 1;
-    else if (text[at] === '"') isInside = !isInside;
-  }
-  return isInside;
 }

@@ -15,7 +15,6 @@ import { toolFor } from './tools.ts';
 
 /** A flow of components: what belongs to each chain or agent, by input. */
 interface Components {
-  readonly maker: Maker;
   readonly parts: readonly FlowisePart[];
   readonly report: Report;
 }
@@ -54,10 +53,7 @@ export function* componentFlow({ flow, parts }: FlowiseFlow, report: Report): Wo
   const links = linksBetween(chains, parts, start);
   const shared = { parts, report };
   const makers = Object.fromEntries(
-    chains.map(({ type }) => [
-      type,
-      (step: DirectStep) => make(step, { ...shared, maker: step.maker }, flow.origins),
-    ]),
+    chains.map(({ type }) => [type, (step: DirectStep) => make(step, shared, flow.origins)]),
   );
   const maker = new Maker({ ...flow, origins, links }, { report, product: 'flowise', makers });
   setContext({ maker, isChat: true, keys: [], history: null });

@@ -59,7 +59,7 @@ export function metadata(version: number, topics: readonly string[] | null): Req
 export function findCoordinator(
   version: number,
   group: string,
-): Request<{ readonly error: number; readonly id: number; readonly address: BrokerAddress }> {
+): Request<{ readonly error: number; readonly address: BrokerAddress }> {
   return {
     ...{ api: 'findCoordinator', version },
     write: (writer) => void writer.string(group).int8(0),
@@ -67,7 +67,8 @@ export function findCoordinator(
       reader.int32();
       const error = reader.int16();
       reader.string();
-      return { error, id: reader.int32(), address: { host: reader.text(), port: reader.int32() } };
+      reader.int32();
+      return { error, address: { host: reader.text(), port: reader.int32() } };
     },
   };
 }

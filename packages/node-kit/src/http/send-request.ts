@@ -11,7 +11,7 @@ const METHODS = ['POST', 'PUT', 'PATCH', 'DELETE'] as const;
  * A setting that contains the settings of an HTTP request.
  * @param byDefault null when the request is optional
  */
-export function requestProperty(title: string, description: string, byDefault: JsonObject | null) {
+export function requestProperty(description: string, byDefault: JsonObject | null) {
   const request = Type.Object(
     {
       ...httpProperties,
@@ -27,7 +27,7 @@ export function requestProperty(title: string, description: string, byDefault: J
   );
   return Type.Unsafe<JsonValue>(
     Type.Union([request, Type.Null()], {
-      title,
+      title: 'Request',
       description,
       default: byDefault,
       ...(byDefault === null ? {} : { 'x-filled': true }),

@@ -1,10 +1,10 @@
-import { failure, isJsonArray, type JsonValue, Meter, readField, success, type Work } from '@millrace/engine';
+import { failure, isJsonArray, type JsonValue, Meter, readField, success } from '@millrace/engine';
 import { message } from '@millrace/messages';
 import { checkedNode } from '@millrace/node-kit/define';
 import { typeName } from '@millrace/node-kit/values';
 import { Type } from 'typebox';
 import {
-  type Combine,
+  combined,
   combineSchema,
   findPatternFaults,
   ignoreCaseSchema,
@@ -96,29 +96,11 @@ export const coreFilter = checkedNode({
     const tests = conditions.map(({ field = '', ...condition }) => ({ field, test: testOf(condition) }));
     const meter = new Meter();
     const kept: JsonValue[] = [];
-    for (const item of items) if (yield* isKept(item, tests, combine, meter)) kept.push(item);
+    for (const item of items) {
+      const isPassed = ({ field, test }: (typeof tests)[number]) => test(readField(item, field), meter);
+      if (yield* combined(tests, isPassed, combine, meter)) kept.push(item);
+    }
     const output = { items: kept, count: kept.length, rejected_count: items.length - kept.length };
     return success(output, { handles: [kept.length > 0 ? 'out' : 'empty'] });
   },
 });
-
-interface FieldTest {
-  readonly field: string;
-  readonly test: ReturnType<typeof testOf>;
-}
-
-function* isKept(
-  item: JsonValue,
-  tests: readonly FieldTest[],
-  combine: Combine,
-  meter: Meter,
-): Work<boolean> {
-  for (const { field, test } of tests) {
-    const met = test(readField(item, field), meter);
-    const isMet = typeof met === 'boolean' ? met : yield* met;
-    meter.spend(1);
-    if (meter.isDue) yield meter.take();
-    if (isMet === (combine === 'any')) return isMet;
-  }
-  return combine === 'all';
-}

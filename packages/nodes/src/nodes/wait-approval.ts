@@ -86,7 +86,6 @@ const properties = {
     'A chat message or e-mail that asks for the decision. {{args.approval_url}} is the page with all choices; {{args.approve_url}} and {{args.reject_url}} (or the ID of another choice with _url) open the same page with that choice selected. Empty: none.',
   ),
   request: requestProperty(
-    'Request',
     'An HTTP request that asks for the decision, with the same URLs. Empty: none.',
     null,
   ),

@@ -20,7 +20,6 @@ export const waitCallback = checkedNode({
   kind: 'effect',
   properties: {
     request: requestProperty(
-      'Request',
       'The request that passes on the URL, with the settings of an HTTP request. Put {{args.callback_url}} in the body, the query or a header.',
       { method: 'POST', url: '', body: { callback_url: '{{args.callback_url}}' } },
     ),

@@ -113,7 +113,6 @@ export async function findNear(
 
 /** What there is to do for indexes. */
 export interface IndexWork {
-  readonly extension: ExtensionState;
   /** Large collections without one, which may get one. */
   readonly wanted: readonly Place[];
   /** To be filled, oldest first. */
@@ -127,19 +126,16 @@ export interface IndexWork {
 /** One statement, because it is sent every minute while there is nothing to do. */
 export async function findIndexWork(db: Queryable, minNumbers: number): Promise<IndexWork> {
   const rows = await db.query<{
-    kind: 'extension' | 'wanted' | 'unfilled' | 'lost' | 'orphan';
+    kind: 'wanted' | 'unfilled' | 'lost' | 'orphan';
     organisation_id: number | null;
     name: string | null;
     id: number | null;
   }>(
-    `WITH state AS MATERIALIZED (SELECT vector_extension_state() AS state),
-     there AS MATERIALIZED (
+    `WITH there AS MATERIALIZED (
        SELECT substring(c.relname FROM '[0-9]+$')::bigint AS id FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
        WHERE i.indrelid = 'vector_embeddings'::regclass AND i.indisvalid AND c.relname ~ '^vector_embeddings_hnsw_[0-9]+$')
-     SELECT 'extension' AS kind, NULL::bigint AS organisation_id, state AS name, NULL::bigint AS id FROM state
-     UNION ALL
-     (SELECT 'wanted', organisation_id, name, NULL FROM vector_collections c
-      WHERE items::bigint * dimension >= $1 AND dimension <= $2 AND (SELECT state FROM state) = 'ready'
+     (SELECT 'wanted' AS kind, organisation_id, name, NULL::bigint AS id FROM vector_collections c
+      WHERE items::bigint * dimension >= $1 AND dimension <= $2 AND (SELECT vector_extension_state()) = 'ready'
         AND NOT EXISTS (SELECT FROM vector_indexes x WHERE x.organisation_id = c.organisation_id AND x.collection = c.name)
         AND (SELECT count(*) FROM vector_indexes x WHERE x.organisation_id = c.organisation_id) < $3
         AND (SELECT count(*) FROM there) < $4
@@ -155,9 +151,7 @@ export async function findIndexWork(db: Queryable, minNumbers: number): Promise<
     rows.flatMap(({ kind: own, organisation_id: organisationId, name }) =>
       own === kind && organisationId !== null && name !== null ? [{ organisationId, collection: name }] : [],
     );
-  const state = rows.find(({ kind }) => kind === 'extension')?.name;
   return {
-    extension: (state ?? 'missing') as ExtensionState,
     wanted: places('wanted'),
     unfilled: places('unfilled'),
     lost: places('lost'),

@@ -1,15 +1,16 @@
 import { failure } from '@millrace/engine';
 import { verbatim } from '@millrace/messages';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { flowOf } from './flows.ts';
 import { type ExecutionBody, startWorkingService, type WorkingService } from './service-with-worker.ts';
 
 let service: WorkingService;
-beforeEach(async () => {
-  service = await startWorkingService();
+beforeAll(async () => {
+  // One key makes the requests of all tests.
+  service = await startWorkingService({ limits: { requestsPerMinutePerKey: 0 } });
   service.behaviours.set('fail', () => failure('broken', verbatim('it broke')));
 });
-afterEach(() => service.stop());
+afterAll(() => service.stop());
 
 const FAILING = [['work', 'test.effect', { config: { do: 'fail' } }]] as const;
 
@@ -57,6 +58,7 @@ test('starts with the error and the failed execution', async () => {
 });
 
 test('starts once per failure, however many workers see it', async () => {
+  onTestFinished(() => service.stopWorkers());
   for (let n = 0; n < 3; n++) await service.startWorker({ pollMs: 20 });
   const handler = await service.createWorkflow(flowOf([], []));
   const workflowId = await failing(handler);
@@ -95,8 +97,10 @@ test("that is archived doesn't start; the log says so", async () => {
   await service.finished(id);
   await expect.poll(followUps).toBe(0);
   expect(await executionsOf(handler)).toEqual([]);
-  const warnings = service.logs.map((line) => JSON.parse(line)).filter(({ msg }) => /not started/.test(msg));
-  expect(warnings).toMatchObject([{ execution_id: id, error_workflow_id: handler }]);
+  const warnings = service.logs
+    .map((line) => JSON.parse(line))
+    .filter(({ msg, execution_id }) => /not started/.test(msg) && execution_id === id);
+  expect(warnings).toMatchObject([{ error_workflow_id: handler }]);
 });
 
 test("of another organisation doesn't start", async () => {
@@ -118,6 +122,7 @@ describe('of the organisation', () => {
        ON CONFLICT (organisation_id) DO UPDATE SET error_workflow_id = excluded.error_workflow_id`,
       [service.key.organisationId, id],
     );
+  afterEach(() => setDefault(null));
 
   test('starts for workflows that name none, and for no others', async () => {
     const own = await service.createWorkflow(flowOf([], []));

@@ -1,17 +1,35 @@
 import { success } from '@millrace/engine';
 import { createStarter, type Starter } from '@millrace/service/executions/accept';
 import { logRates, readReleases } from '@millrace/testing/rate-log';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest';
 import { NO_EXECUTOR } from '../../src/executor.ts';
 import { pruneStartRates } from '../../src/held-start-statements.ts';
 import { flowOf } from './flows.ts';
-import { startWorkingService, type WorkingService } from './service-with-worker.ts';
+import { startWorkingService, type WorkingOverrides, type WorkingService } from './service-with-worker.ts';
 
+let shared: WorkingService;
+/** The shared one, unless the test uses its own. */
 let service: WorkingService;
-beforeEach(async () => {
-  service = await startWorkingService({ withWorker: false });
+beforeAll(async () => {
+  // One key makes the requests of all tests.
+  shared = await startWorkingService({ withWorker: false, limits: { requestsPerMinutePerKey: 0 } });
 });
-afterEach(() => service.stop());
+afterAll(() => shared.stop());
+beforeEach(() => {
+  service = shared;
+});
+afterEach(async () => {
+  await shared.stopWorkers();
+  shared.behaviours.clear();
+  // What a test left in a queue would become due in the next one.
+  await shared.database.db.query('TRUNCATE executions, start_rates, start_debounces CASCADE');
+});
+
+async function useOwnService(overrides: WorkingOverrides = {}): Promise<void> {
+  const own = await startWorkingService({ withWorker: false, ...overrides });
+  onTestFinished(() => own.stop());
+  service = own;
+}
 
 function workflow(settings: object): Promise<number> {
   return service.createWorkflow(
@@ -78,6 +96,8 @@ async function makeDue(): Promise<void> {
 }
 
 test('starts of two processes and a batch get consecutive moments; three workers release them in order, none too early', async () => {
+  // It adds a trigger to the database.
+  await useOwnService();
   const { db } = service.database;
   await logRates(db);
   const order = noted();
@@ -163,8 +183,7 @@ test('a cancelled execution takes no moment of the rate', async () => {
 });
 
 test('a start that would wait for too long is refused with the time after which it would not, and stores nothing', async () => {
-  await service.stop();
-  service = await startWorkingService({ withWorker: false, limits: { maxRateWaitMs: 9_000_000 } });
+  await useOwnService({ limits: { maxRateWaitMs: 9_000_000 } });
   const workflowId = await workflow({
     rate: { limit: 1, per_seconds: 3_600, key: '{{trigger.data.customer}}' },
   });

@@ -79,6 +79,8 @@ export interface WorkingService extends Omit<TestService, 'worker'> {
     config?: Partial<TestService['deps']['config']['worker']>,
     more?: Partial<WorkerDeps>,
   ): Promise<Worker>;
+  /** Stops those that {@link startWorker} started, so that the next test begins without them. */
+  stopWorkers(): Promise<void>;
 }
 
 export interface WorkingOverrides extends TestOverrides {
@@ -178,6 +180,9 @@ export async function startWorkingService(overrides: WorkingOverrides = {}): Pro
       more.push(another);
       await another.start();
       return another;
+    },
+    async stopWorkers() {
+      await Promise.all(more.splice(0).map((one) => one.stop()));
     },
     async stop() {
       await service.app.close();

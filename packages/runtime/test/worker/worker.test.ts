@@ -2,15 +2,42 @@ import { failure, type NodeContext, success } from '@millrace/engine';
 import { verbatim } from '@millrace/messages';
 import { RUNNABLE_FLOW } from '@millrace/testing/flows';
 import { holdLocks } from '@millrace/testing/hold-locks';
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import {
+  afterAll,
+  afterEach,
+  beforeAll,
+  beforeEach,
+  describe,
+  expect,
+  onTestFinished,
+  test,
+  vi,
+} from 'vitest';
 import { chainOf, flowOf } from './flows.ts';
 import { startWorkingService, type WorkingOverrides, type WorkingService } from './service-with-worker.ts';
 
+let shared: WorkingService;
+/** The shared one, unless the test uses its own. */
 let service: WorkingService;
-afterEach(() => service.stop());
+beforeAll(async () => {
+  // One key makes the requests of all tests.
+  shared = await startWorkingService({ withWorker: false, limits: { requestsPerMinutePerKey: 0 } });
+});
+afterAll(() => shared.stop());
+beforeEach(() => {
+  service = shared;
+});
+afterEach(async () => {
+  await shared.stopWorkers();
+  shared.behaviours.clear();
+  // Each test begins without workers, and without executions that its own could run.
+  await shared.database.db.query('TRUNCATE executions, workers CASCADE');
+});
 
-async function start(overrides: WorkingOverrides = {}): Promise<void> {
-  service = await startWorkingService({ withWorker: false, ...overrides });
+async function useOwnService(overrides: WorkingOverrides): Promise<void> {
+  const own = await startWorkingService({ withWorker: false, ...overrides });
+  onTestFinished(() => own.stop());
+  service = own;
 }
 
 interface Row {
@@ -53,8 +80,6 @@ const HOUR_MS = 3_600_000;
 const DEAF = { leaseMs: 2 * HOUR_MS, heartbeatMs: HOUR_MS / 2, pollMs: HOUR_MS };
 
 describe('take-over', () => {
-  beforeEach(() => start());
-
   test('ended nodes are kept, running ones are run again, and the late worker changes nothing', async () => {
     let firstRuns = 0;
     service.behaviours.set('first', () => {
@@ -85,6 +110,7 @@ describe('take-over', () => {
   });
 
   test('an execution that crashes its third worker fails, and others are not affected', async () => {
+    const { takeOvers } = service.meters;
     const poison = holdNode('poison');
     const workflowId = await service.createWorkflow(chainOf('poison'));
     const id = await service.execute(workflowId);
@@ -103,7 +129,7 @@ describe('take-over', () => {
     });
     expect((await service.finished(other)).status).toBe('completed');
     expect(poison.starts).toBe(3);
-    expect(service.meters.takeOvers).toBe(3);
+    expect(service.meters.takeOvers - takeOvers).toBe(3);
     expect(service.meters.failed.entries()).toContainEqual(['worker_crashed', 1]);
     poison.release.resolve();
   });
@@ -130,17 +156,19 @@ describe('take-over', () => {
     const id = await service.execute(await service.createWorkflow(chainOf('held')));
     await expect.poll(() => held.starts).toBe(1);
     const before = await rowOf(id);
+    const { leaseLosses } = service.meters;
     await expireLeases();
     await expect.poll(() => held.starts).toBe(2);
     expect(held.contexts[0]?.signal.aborted).toBe(true);
     const after = await rowOf(id);
     expect(after.worker_id).not.toBe(before.worker_id);
-    expect(service.meters.leaseLosses).toBeGreaterThan(0);
+    expect(service.meters.leaseLosses).toBeGreaterThan(leaseLosses);
     held.release.resolve();
     expect((await service.finished(id)).status).toBe('completed');
   });
 
   test('a registration whose reply takes longer than the lease counts no crash', async () => {
+    onTestFinished(() => void vi.restoreAllMocks());
     const held = holdNode('held');
     await service.startWorker({ leaseMs: 1_000, pollMs: 50, heartbeatMs: 100 });
     const id = await service.execute(await service.createWorkflow(chainOf('held')));
@@ -148,7 +176,7 @@ describe('take-over', () => {
     const { db } = service.deps;
     const query = db.query.bind(db);
     // It was held up: what computes for half of the time since its last heartbeat would be to blame.
-    const usage = vi.spyOn(process, 'cpuUsage').mockReturnValue({ user: 0, system: 0 });
+    vi.spyOn(process, 'cpuUsage').mockReturnValue({ user: 0, system: 0 });
     const registrations = vi.spyOn(db, 'query').mockImplementation(async (text, ...rest) => {
       const rows = await query(text, ...rest);
       if (!text.includes('INSERT INTO workers')) return rows as never;
@@ -160,7 +188,6 @@ describe('take-over', () => {
     await expireLeases();
     await expect.poll(() => held.starts).toBeGreaterThan(1);
     expect(await rowOf(id)).toMatchObject({ status: 'running', crashed_attempts: 0 });
-    usage.mockRestore();
     held.release.resolve();
     expect((await service.finished(id)).status).toBe('completed');
   });
@@ -184,8 +211,6 @@ describe('take-over', () => {
 });
 
 describe('stop', () => {
-  beforeEach(() => start());
-
   test('lets executions end within the grace period; nothing new is claimed', async () => {
     const held = holdNode('held');
     const worker = await service.startWorker({ shutdownGraceMs: 30_000 });
@@ -251,7 +276,7 @@ describe('stop', () => {
 });
 
 describe('waits', () => {
-  beforeEach(() => start({ worker: { inlineWaitMs: 0 } }));
+  const PARKING = { inlineWaitMs: 0 };
 
   /** The execution began an hour earlier, and what it waits for is due. */
   async function hourPasses(id: number): Promise<void> {
@@ -269,7 +294,7 @@ describe('waits', () => {
   }
 
   test('a parked delay belongs to no worker and survives a restart', async () => {
-    const worker = await service.startWorker();
+    const worker = await service.startWorker(PARKING);
     const flow = flowOf(
       [
         ['wait', 'core.delay', { config: { duration_ms: HOUR_MS } }],
@@ -285,7 +310,7 @@ describe('waits', () => {
       completed_at: null,
     });
     await worker.stop();
-    await service.startWorker();
+    await service.startWorker(PARKING);
     await hourPasses(id);
     const detail = await service.finished(id);
     expect(detail).toMatchObject({ status: 'completed', node_outputs: { wait: { status: 'success' } } });
@@ -307,7 +332,7 @@ describe('waits', () => {
     const flow = flowOf([['flaky', 'test.effect', { config: { do: 'flaky' }, retry }]], ['start>flaky']);
     const workflowId = await service.createWorkflow(flow);
     // However slow the machine is, an attempt that was made is recorded before the worker has stopped.
-    const patient = { shutdownGraceMs: 60_000 };
+    const patient = { ...PARKING, shutdownGraceMs: 60_000 };
     let worker = await service.startWorker(patient);
     const id = await service.execute(workflowId);
     for (const [index, end] of ends.entries()) {
@@ -329,8 +354,6 @@ describe('waits', () => {
 });
 
 describe('runs', () => {
-  beforeEach(() => start());
-
   test('branches run at the same time', async () => {
     const arrived = new Map<string, PromiseWithResolvers<void>>(
       ['left', 'right'].map((name) => [name, Promise.withResolvers<void>()]),
@@ -426,7 +449,7 @@ describe('runs', () => {
 });
 
 test("executions accepted beyond this process's slots wait in the queue and get their turn", async () => {
-  await start({ withWorker: true, worker: { concurrency: 2 } });
+  await useOwnService({ withWorker: true, worker: { concurrency: 2 } });
   let now = 0;
   let most = 0;
   service.behaviours.set('counted', async () => {
@@ -443,7 +466,7 @@ test("executions accepted beyond this process's slots wait in the queue and get 
 });
 
 test('an execution fails once its outputs together exceed the limit, also after a take-over', async () => {
-  await start({ limits: { executionBytes: 9_800 } });
+  await useOwnService({ limits: { executionBytes: 9_800 } });
   const flow = chainOf('first', 'second', 'third');
   for (const name of ['first', 'third']) {
     service.behaviours.set(name, () => success({ text: 'x'.repeat(4_900) }));
@@ -469,7 +492,7 @@ test('an execution fails once its outputs together exceed the limit, also after 
 });
 
 test('an output over the limit fails the node', async () => {
-  await start({ limits: { nodeOutputBytes: 1_000 } });
+  await useOwnService({ limits: { nodeOutputBytes: 1_000 } });
   service.behaviours.set('big', () => success({ text: 'x'.repeat(1_001) }));
   await service.startWorker();
   const detail = await service.finished(await service.execute(await service.createWorkflow(chainOf('big'))));

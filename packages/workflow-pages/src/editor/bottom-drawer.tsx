@@ -53,7 +53,7 @@ export function BottomDrawer({
 }) {
   const { t } = useTranslation();
   const { can } = useRole();
-  const [height, setHeight] = usePanelSize('bottom', 300, 140, 700);
+  const panel = usePanelSize('bottom', { fallback: 300, min: 140, max: 700 });
   const problems = useEditor((state) => state.problems.length);
   const errors = useDraftSync((state) => state.structureErrors.length);
   const count = problems + errors;
@@ -62,16 +62,7 @@ export function BottomDrawer({
   const isOpen = tab !== null;
   return (
     <section className="editor-bottom" aria-label={t('workplace.bottom')}>
-      {isOpen && !isNarrow && (
-        <Splitter
-          direction="row"
-          label={t('workplace.resizePanel')}
-          size={height}
-          min={140}
-          max={700}
-          onResize={setHeight}
-        />
-      )}
+      {isOpen && !isNarrow && <Splitter direction="row" label={t('workplace.resizePanel')} {...panel} />}
       <Tabs
         value={tab}
         onChange={(next) => onTab(next as DrawerTab)}
@@ -104,7 +95,7 @@ export function BottomDrawer({
             {isOpen ? <ChevronDown size={16} /> : <ChevronUp size={16} />}
           </ActionIcon>
         </Group>
-        <Box style={isOpen ? { height: isNarrow ? '70dvh' : height, overflow: 'auto' } : {}}>
+        <Box style={isOpen ? { height: isNarrow ? '70dvh' : panel.size, overflow: 'auto' } : {}}>
           <Tabs.Panel value="problems" h="100%">
             <ProblemList />
           </Tabs.Panel>

@@ -30,22 +30,13 @@ export function SideFrame({
 
 function SidePanel({ isWide, children }: { isWide: boolean; children: ReactNode }) {
   const { t } = useTranslation();
-  const [width, setWidth] = usePanelSize('side', 420, 300, 900);
+  const panel = usePanelSize('side', { fallback: 420, min: 300, max: 900 });
   return (
     <>
-      {!isWide && (
-        <Splitter
-          direction="column"
-          label={t('workplace.resizePanel')}
-          size={width}
-          min={300}
-          max={900}
-          onResize={setWidth}
-        />
-      )}
+      {!isWide && <Splitter direction="column" label={t('workplace.resizePanel')} {...panel} />}
       <aside
         className="editor-side"
-        style={{ width: isWide ? 'calc(100% - 160px)' : width }}
+        style={{ width: isWide ? 'calc(100% - 160px)' : panel.size }}
         aria-label={t('workplace.panel')}
       >
         {children}

@@ -3,20 +3,31 @@ import { type KeyboardEvent, type PointerEvent, useRef } from 'react';
 
 const KEY_STEP = 24;
 
-/** A panel's size in pixels, remembered in this browser. */
+interface PanelSize {
+  /** In pixels. */
+  readonly size: number;
+  readonly min: number;
+  readonly max: number;
+  readonly onResize: (size: number) => void;
+}
+
+/** A panel's size, remembered in this browser, as its splitter takes it. */
 export function usePanelSize(
   name: string,
-  fallback: number,
-  min: number,
-  max: number,
-): readonly [size: number, change: (size: number) => void] {
+  { fallback, min, max }: { readonly fallback: number; readonly min: number; readonly max: number },
+): PanelSize {
   const [size, setSize] = useLocalStorage({
     key: `millrace.editor.${name}`,
     defaultValue: fallback,
     getInitialValueInEffect: false,
   });
   const within = (value: number) => Math.min(max, Math.max(min, value));
-  return [within(Number.isFinite(size) ? size : fallback), (value) => setSize(within(value))];
+  return {
+    size: within(Number.isFinite(size) ? size : fallback),
+    min,
+    max,
+    onResize: (value) => setSize(within(value)),
+  };
 }
 
 /** A separator, moved by dragging or with the arrow keys. It resizes the panel after it. */
@@ -27,14 +38,10 @@ export function Splitter({
   min,
   max,
   onResize,
-}: {
+}: PanelSize & {
   /** `column`: the panel at the right; `row`: the panel below. */
   direction: 'column' | 'row';
   label: string;
-  size: number;
-  min: number;
-  max: number;
-  onResize: (size: number) => void;
 }) {
   const from = useRef<{ readonly at: number; readonly size: number } | null>(null);
   const at = (event: PointerEvent) => (direction === 'column' ? event.clientX : event.clientY);

@@ -21,7 +21,7 @@ import { adminRoute } from '../http/route.ts';
 import { createSessionEntry } from '../http/session.ts';
 
 /** Passed to the credentials page in its query. */
-type Problem = 'stale' | 'refused' | 'rejected' | 'unavailable' | 'failed';
+type Problem = 'refused' | 'rejected' | 'unavailable' | 'failed';
 
 /** Per organisation: each leaves a row until it is used or forgotten. */
 const STARTS_PER_MINUTE = 60;
