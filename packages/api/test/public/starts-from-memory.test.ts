@@ -1,3 +1,5 @@
+import type { AddressInfo } from 'node:net';
+import { buildApp } from '@millrace/api/app';
 import { addMember, removeMember } from '@millrace/identity/members/store';
 import { RUNNABLE_FLOW } from '@millrace/testing/flows';
 import { startTestService, type TestKey, type TestService } from '@millrace/testing/service';
@@ -164,6 +166,18 @@ describe('what changes applies to the next start', () => {
     expect(await countStarts()).toBe(before);
   });
 
+  test('a change that was under way when what is remembered was read', async () => {
+    await service.database.db.transaction(async (tx) => {
+      await tx.query(`UPDATE workflows SET status = 'inactive' WHERE id = $1`, [workflowId]);
+      // A later transaction that has ended, so that the number alone doesn't show which was seen.
+      await run('UPDATE organisations SET name = name WHERE id = $1', key.organisationId);
+      await remember();
+    });
+    sent = [];
+    expect((await execute()).json.code).toBe('workflow_inactive');
+    expect(sent).toContain('insert_executions_permitted');
+  });
+
   test('a limit of requests counts from the next one on', async () => {
     await remember();
     await run(
@@ -284,4 +298,56 @@ test('of starts one after the other, the later one has the higher id, however ea
   }
   expect(ids).toEqual(ids.toSorted((a, b) => a - b));
   expect(new Set(ids).size).toBe(ids.length);
+});
+
+describe('of starts under way at two processes while something changes, none that was sent afterwards is accepted', () => {
+  const CHANGED = {
+    'the key': 'UPDATE api_keys SET revoked_at = now() WHERE id = $1',
+    'the workflow': `UPDATE workflows SET status = 'archived' WHERE id = $1`,
+  } as const;
+  let other: ReturnType<typeof buildApp>;
+  beforeAll(async () => {
+    other = buildApp(service.deps);
+    await other.listen({ host: '127.0.0.1', port: 0 });
+  });
+  afterAll(() => other.close());
+
+  /** @returns how many were accepted, and how many of these were sent after the change */
+  async function changeUnderWay(sql: string, id: number) {
+    let isOver = false;
+    let accepted = 0;
+    let late = 0;
+    const { port } = other.server.address() as AddressInfo;
+    const begun = Promise.withResolvers<void>();
+    async function keepStarting(url: string): Promise<void> {
+      for (let after = 0; after < 3; after += Number(isOver)) {
+        const wasOver = isOver;
+        const answer = await fetch(`${url}/api/v1/workflows/${workflowId}/execute`, {
+          method: 'POST',
+          headers: { authorization: `Bearer ${key.text}`, 'content-type': 'application/json' },
+          body: '{}',
+        });
+        await answer.arrayBuffer();
+        if (answer.status !== 202) continue;
+        accepted += 1;
+        if (wasOver) late += 1;
+        if (accepted === 200) begun.resolve();
+      }
+    }
+    const urls = [service.url, `http://127.0.0.1:${port}`];
+    const starting = Array.from({ length: 16 }, (_, index) => keepStarting(urls[index % 2] ?? ''));
+    await begun.promise;
+    sent = [];
+    await run(sql, id);
+    isOver = true;
+    await Promise.all(starting);
+    return { accepted, late };
+  }
+
+  test.for(Object.entries(CHANGED))('%s', async ([what, sql]) => {
+    const { accepted, late } = await changeUnderWay(sql, what === 'the key' ? key.id : workflowId);
+    expect(late).toBe(0);
+    expect(await countStarts()).toBe(accepted);
+    expect(sent).toContain('insert_executions_permitted');
+  });
 });
