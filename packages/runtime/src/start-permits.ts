@@ -1,6 +1,5 @@
 import type { Queryable } from '@millrace/database/database';
 import { rowSet } from '@millrace/database/row-set';
-import type { StartableWorkflow } from './start-row.ts';
 
 /** What an API key granted when it was last looked up. */
 export interface KeyGrant {
@@ -11,21 +10,14 @@ export interface KeyGrant {
   readonly snapshot: string;
 }
 
-/** A workflow as a look-up found it. */
-export interface KnownWorkflow {
-  readonly workflow: StartableWorkflow;
-  /** Which transactions the look-up has seen, as a `pg_snapshot`. */
-  readonly snapshot: string;
-}
-
 /**
  * What a start relies on without having asked the database for it. Its insert leaves it out if any of that may have changed since
  * (docs/adr/0121-starts-from-memory.md).
  */
 export interface StartPermit {
   readonly grant: KeyGrant;
-  /** Of the key's organisation. */
-  readonly known: KnownWorkflow;
+  /** Which transactions the look-up of its workflow has seen, which is of the same organisation. */
+  readonly workflowSnapshot: string;
 }
 
 /**
@@ -39,7 +31,7 @@ export function permitsFrom(first: number) {
       permit_organisation_id: ['bigint', ({ grant }) => grant.organisationId],
       permit_valid_until: ['timestamptz', ({ grant }) => grant.validUntil],
       permit_key_snapshot: ['text', ({ grant }) => grant.snapshot],
-      permit_workflow_snapshot: ['text', ({ known }) => known.snapshot],
+      permit_workflow_snapshot: ['text', ({ workflowSnapshot }) => workflowSnapshot],
     },
     first,
   );
@@ -51,7 +43,7 @@ export function permitsFrom(first: number) {
            -- Not those that were restored from a database which had counted further.
            AND c.xid < pg_snapshot_xmax(pg_current_snapshot())
            AND NOT (pg_visible_in_snapshot(c.xid, seen.of_key) AND pg_visible_in_snapshot(c.xid, seen.of_workflow)))`;
-  return { sql, values: rows.values };
+  return { sql, values: (permits: readonly StartPermit[]) => rows.values(permits) };
 }
 
 /** How long changes are kept that a newer one of the same organisation follows: much longer than anything is remembered. */

@@ -19,6 +19,7 @@ let member: { readonly id: number; readonly email: string };
 let workflowId: number;
 let sent: string[] = [];
 let members = 0;
+let stopped: { mockRestore(): void } | undefined;
 
 beforeAll(async () => {
   service = await startTestService({ runsWorker: false, limits: { failedAuthPerMinutePerIp: 0 } });
@@ -42,7 +43,7 @@ beforeEach(async () => {
   const created = await service.api('POST', '/workflows', { key, body });
   workflowId = Number(created.json.id);
 });
-afterEach(() => vi.mocked(performance.now).mockRestore?.());
+afterEach(() => stopped?.mockRestore());
 
 const run = (sql: string, ...values: unknown[]) => service.database.db.query(sql, values);
 const execute = (body: unknown = {}, headers: Readonly<Record<string, string>> = {}) =>
@@ -61,7 +62,7 @@ async function remember(body: unknown = {}): Promise<void> {
     const names = await statementsOf(() => execute(body));
     if (!names.includes('insert_executions_permitted') || names.includes('reserve_ids_ahead')) continue;
     const now = performance.now();
-    vi.spyOn(performance, 'now').mockReturnValue(now);
+    stopped = vi.spyOn(performance, 'now').mockReturnValue(now);
     return;
   }
   throw new Error('no start was answered from memory');
@@ -220,13 +221,13 @@ describe('what changes applies to the next start', () => {
     const mine = key;
     const body = { name: 'other', flow_data: RUNNABLE_FLOW };
     const created = await service.api('POST', '/workflows', { key: others, body });
-    const start = (by: TestKey, id: unknown) =>
+    const start = (by: TestKey, id: number) =>
       service.api('POST', `/workflows/${id}/execute`, { key: by, body: {} });
     const statuses = await Promise.all([
       start(mine, workflowId),
-      start(others, created.json.id),
+      start(others, Number(created.json.id)),
       start(mine, workflowId),
-      start(others, created.json.id),
+      start(others, Number(created.json.id)),
     ]);
     expect(statuses.map(({ status }) => status)).toEqual([401, 202, 401, 202]);
   });

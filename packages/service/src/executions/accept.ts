@@ -106,7 +106,7 @@ export function createStarter({ db, executor, config, meters = new Meters() }: S
   return {
     lookUp: (organisationId, workflowId, idempotencyKey) =>
       remembered.lookUp(() => lookUpStart({ organisationId, workflowId, idempotencyKey })),
-    recall: remembered.recall,
+    recall: (organisationId, workflowId, grant) => remembered.recall(organisationId, workflowId, grant),
     lookUpAll: async (organisationId, workflowId, keys) => {
       const requests = keys.map((idempotencyKey) => ({ organisationId, workflowId, idempotencyKey }));
       const lookups = await remembered.lookUpAll(() => lookUpStarts(db, requests));

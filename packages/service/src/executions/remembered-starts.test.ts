@@ -97,7 +97,7 @@ describe('what is recalled', () => {
     expect(found.map((each) => each?.executionId)).toEqual([2, 3, 4]);
     expect(found[0]).toMatchObject({
       workflow: { id: 1 },
-      permit: { grant: GRANT, known: { snapshot: '1:1:' } },
+      permit: { grant: GRANT, workflowSnapshot: '1:1:' },
     });
     // One permit, which the insert checks once.
     expect(new Set(found.map((each) => each?.permit)).size).toBe(1);

@@ -1,7 +1,7 @@
 import type { Queryable } from '@millrace/database/database';
 import { queryRow } from '@millrace/database/query-row';
 import { remember } from '@millrace/engine';
-import type { KeyGrant, KnownWorkflow, StartPermit } from '@millrace/runtime/start-permits';
+import type { KeyGrant, StartPermit } from '@millrace/runtime/start-permits';
 import type { StartableWorkflow } from '@millrace/runtime/start-row';
 import type { StartLookup } from './store.ts';
 
@@ -39,6 +39,12 @@ export interface RememberedStarts {
   noteUnavailable(): void;
 }
 
+interface KnownWorkflow {
+  readonly workflow: StartableWorkflow;
+  readonly snapshot: string;
+  readonly at: number;
+}
+
 interface ReservedIds {
   /** The lowest comes last. */
   readonly ids: number[];
@@ -63,7 +69,7 @@ export function createRememberedStarts(
   db: Queryable,
   now: () => number = () => performance.now(),
 ): RememberedStarts {
-  const workflows = new Map<string, KnownWorkflow & { readonly at: number }>();
+  const workflows = new Map<string, KnownWorkflow>();
   const permits = new WeakMap<KnownWorkflow, StartPermit>();
   let reserved = NONE;
   /** False: the database couldn't be asked. */
@@ -155,7 +161,7 @@ export function createRememberedStarts(
   function permitFor(known: KnownWorkflow, grant: KeyGrant): StartPermit {
     const last = permits.get(known);
     if (last?.grant === grant) return last;
-    const permit = { grant, known };
+    const permit = { grant, workflowSnapshot: known.snapshot };
     permits.set(known, permit);
     return permit;
   }
