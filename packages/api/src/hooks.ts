@@ -14,7 +14,13 @@ import { refuseUnacceptable } from '@millrace/http/negotiation';
 import { addOverloadProtection, whileOverloaded } from '@millrace/http/overload';
 import { type AdminPages, ASSETS_PATH } from '@millrace/http/pages';
 import { sendProblem, toApiError } from '@millrace/http/problem';
-import { applyRateLimit, createRateLimiter, type RateLimiter, sourceOf } from '@millrace/http/rate-limit';
+import {
+  applyRateLimit,
+  createRateLimiter,
+  RATE_LIMIT_HEADERS,
+  type RateLimiter,
+  sourceOf,
+} from '@millrace/http/rate-limit';
 import { countRefusal, countRequest } from '@millrace/http/request-meters';
 import { respondToUnmatched, watchRoutes } from '@millrace/http/routing';
 import { securityHeaders } from '@millrace/http/security-headers';
@@ -36,6 +42,8 @@ import type { AppDeps } from './app-deps.ts';
 export function addRequestHooks(app: FastifyInstance, deps: AppDeps, pages: AdminPages | null): AppDeps {
   app.decorateRequest('principal', null);
   app.decorateRequest('session', null);
+  app.decorateRequest('grant', null);
+  app.decorateRequest('confirmKey', async () => {});
   app.decorateRequest('idempotencyKey', null);
   app.decorateRequest('forgetSecret', null);
   app.decorateRequest('bodyRoom', null);
@@ -77,7 +85,7 @@ export function addRequestHooks(app: FastifyInstance, deps: AppDeps, pages: Admi
     done();
   });
   app.setErrorHandler(async (error, request, reply) => {
-    const publicError = toApiError(error, request);
+    const publicError = await unlessRefused(toApiError(error, request), request, reply);
     if (deps.meters !== undefined) countRefusal(deps.meters, publicError);
     reportRefusal(deps.db, request, publicError);
     return respondToError(publicError, request, reply);
@@ -127,15 +135,24 @@ function addEntryChecks(
     }
     refuseWithoutHost(request);
     if (request.is404) return respondToUnmatched(table, pages, request, reply);
-    const { scope, admin, webhook, callback, produces, sendsFile, lookAhead } = request.routeOptions.config;
+    const { scope, admin, webhook, callback, produces, sendsFile, recallsKey } = request.routeOptions.config;
     if (scope !== undefined) {
       reply.header('cache-control', 'no-store');
-      const principal = await authenticator.authenticate(
-        request,
-        scope,
-        lookAhead && ((organisationId) => lookAhead(request, organisationId)),
-      );
+      const recalled = recallsKey === true ? authenticator.recall(request, scope) : null;
+      const principal = recalled?.principal ?? (await authenticator.authenticate(request, scope));
       request.principal = principal;
+      if (recalled !== null) {
+        let confirmed: Promise<void> | undefined;
+        request.grant = recalled.grant;
+        request.confirmKey = () => {
+          confirmed ??= authenticator.authenticate(request, scope).then((current) => {
+            request.principal = current;
+            if (current.requestsPerMinute !== principal.requestsPerMinute)
+              limitOrganisation(perOrganisation, current, 1, reply);
+          });
+          return confirmed;
+        };
+      }
       usePresentIds(request, principal);
       limitKey(principal, 1, reply);
       request.countRequests = (count) => limitKey(principal, count, reply);
@@ -172,6 +189,23 @@ function addEntryChecks(
       done();
     }, done);
   });
+}
+
+/** Whoever sends a key that isn't valid any more learns nothing but that. */
+async function unlessRefused(
+  error: ApiError,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<ApiError> {
+  // The database couldn't be asked.
+  if (error.code === 'database_unavailable' || error.code === 'statement_timeout') return error;
+  try {
+    await request.confirmKey();
+    return error;
+  } catch (refusal) {
+    for (const name of RATE_LIMIT_HEADERS) reply.removeHeader(name);
+    return toApiError(refusal, request);
+  }
 }
 
 /** Whether the request may have a body. */

@@ -314,6 +314,24 @@ BEGIN
   RETURN NULL;
 END $function$;
 
+CREATE OR REPLACE FUNCTION public.note_permit_change()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  INSERT INTO permit_changes (organisation_id) VALUES (coalesce(NEW.organisation_id, OLD.organisation_id)) ON CONFLICT DO NOTHING;
+  RETURN NULL;
+END $function$;
+
+CREATE OR REPLACE FUNCTION public.note_permit_change_everywhere()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  INSERT INTO permit_changes (organisation_id) VALUES (0) ON CONFLICT DO NOTHING;
+  RETURN NULL;
+END $function$;
+
 CREATE OR REPLACE FUNCTION public.organisation_visible(organisation_id bigint)
  RETURNS boolean
  LANGUAGE sql
@@ -1116,6 +1134,13 @@ CREATE TABLE own_connectors (
   CONSTRAINT own_connectors_pkey PRIMARY KEY (organisation_id, name),
   CONSTRAINT own_connectors_name_check CHECK ((name ~ '^[a-z][a-z0-9_]{0,59}$'::text)),
   CONSTRAINT own_connectors_revision_check CHECK ((revision >= 1))
+);
+
+CREATE TABLE permit_changes (
+  organisation_id bigint NOT NULL,
+  xid xid8 DEFAULT pg_current_xact_id() NOT NULL,
+  noted_at timestamp with time zone DEFAULT now() NOT NULL,
+  CONSTRAINT permit_changes_pkey PRIMARY KEY (organisation_id, xid)
 );
 
 CREATE TABLE pinned_outputs (
@@ -2044,6 +2069,10 @@ CREATE INDEX workflows_list_by_name ON public.workflows USING btree (organisatio
 
 CREATE INDEX workflows_list_by_run ON public.workflows USING btree (organisation_id, is_archived, last_execution_id, id);
 
+CREATE TRIGGER api_keys_note_permit_change AFTER UPDATE ON public.api_keys FOR EACH ROW WHEN ((((((((((old.organisation_id IS DISTINCT FROM new.organisation_id) OR (old.scopes IS DISTINCT FROM new.scopes)) OR (old.issued_by IS DISTINCT FROM new.issued_by)) OR (old.issued_by_user IS DISTINCT FROM new.issued_by_user)) OR (old.expires_at IS DISTINCT FROM new.expires_at)) OR (old.rotated_at IS DISTINCT FROM new.rotated_at)) OR (old.revoked_at IS DISTINCT FROM new.revoked_at)) OR (old.locked_at IS DISTINCT FROM new.locked_at)) OR ((old.consecutive_failures = 0) AND (new.consecutive_failures > 0)))) EXECUTE FUNCTION note_permit_change();
+
+CREATE TRIGGER api_keys_note_permit_end AFTER DELETE ON public.api_keys FOR EACH ROW EXECUTE FUNCTION note_permit_change();
+
 CREATE TRIGGER audit_chains_keep BEFORE TRUNCATE ON public.audit_chains FOR EACH STATEMENT EXECUTE FUNCTION protect_audit_tables();
 
 CREATE TRIGGER audit_chains_protect BEFORE DELETE OR UPDATE ON public.audit_chains FOR EACH ROW EXECUTE FUNCTION protect_audit_chain();
@@ -2090,11 +2119,31 @@ CREATE TRIGGER files_count AFTER INSERT OR DELETE ON public.files FOR EACH ROW E
 
 CREATE TRIGGER files_count_update AFTER UPDATE ON public.files FOR EACH ROW WHEN ((new.size <> old.size)) EXECUTE FUNCTION count_files();
 
+CREATE TRIGGER former_ids_note_permit_change AFTER INSERT OR DELETE OR UPDATE ON public.former_ids FOR EACH ROW EXECUTE FUNCTION note_permit_change();
+
+CREATE TRIGGER members_note_permit_change AFTER UPDATE ON public.members FOR EACH ROW WHEN (((((old.organisation_id IS DISTINCT FROM new.organisation_id) OR (old.email IS DISTINCT FROM new.email)) OR (old.role IS DISTINCT FROM new.role)) OR (old.removed_at IS DISTINCT FROM new.removed_at))) EXECUTE FUNCTION note_permit_change_everywhere();
+
+CREATE TRIGGER members_note_permit_end AFTER DELETE ON public.members FOR EACH ROW EXECUTE FUNCTION note_permit_change_everywhere();
+
+CREATE TRIGGER organisation_settings_note_permit_begin AFTER INSERT ON public.organisation_settings FOR EACH ROW WHEN ((new.requests_per_minute IS NOT NULL)) EXECUTE FUNCTION note_permit_change();
+
+CREATE TRIGGER organisation_settings_note_permit_change AFTER UPDATE ON public.organisation_settings FOR EACH ROW WHEN ((old.requests_per_minute IS DISTINCT FROM new.requests_per_minute)) EXECUTE FUNCTION note_permit_change();
+
+CREATE TRIGGER organisation_settings_note_permit_end AFTER DELETE ON public.organisation_settings FOR EACH ROW EXECUTE FUNCTION note_permit_change();
+
+CREATE TRIGGER users_note_permit_change AFTER UPDATE ON public.users FOR EACH ROW WHEN (((old.email IS DISTINCT FROM new.email) OR (old.removed_at IS DISTINCT FROM new.removed_at))) EXECUTE FUNCTION note_permit_change_everywhere();
+
+CREATE TRIGGER users_note_permit_end AFTER DELETE ON public.users FOR EACH ROW EXECUTE FUNCTION note_permit_change_everywhere();
+
 CREATE TRIGGER vector_items_count_delete AFTER DELETE ON public.vector_items REFERENCING OLD TABLE AS former FOR EACH STATEMENT EXECUTE FUNCTION count_vector_bytes();
 
 CREATE TRIGGER vector_items_count_insert AFTER INSERT ON public.vector_items REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_vector_bytes();
 
 CREATE TRIGGER vector_items_count_update AFTER UPDATE ON public.vector_items REFERENCING OLD TABLE AS former NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_vector_bytes();
+
+CREATE TRIGGER workflows_note_permit_change AFTER UPDATE ON public.workflows FOR EACH ROW WHEN ((((((old.organisation_id IS DISTINCT FROM new.organisation_id) OR (old.name IS DISTINCT FROM new.name)) OR (old.status IS DISTINCT FROM new.status)) OR (old.version IS DISTINCT FROM new.version)) OR (old.is_test_mode IS DISTINCT FROM new.is_test_mode))) EXECUTE FUNCTION note_permit_change();
+
+CREATE TRIGGER workflows_note_permit_end AFTER DELETE ON public.workflows FOR EACH ROW EXECUTE FUNCTION note_permit_change();
 
 ALTER TABLE ai_memories ENABLE ROW LEVEL SECURITY;
 
@@ -2341,6 +2390,12 @@ ALTER TABLE own_connectors ENABLE ROW LEVEL SECURITY;
 ALTER TABLE own_connectors FORCE ROW LEVEL SECURITY;
 
 CREATE POLICY organisation ON own_connectors AS PERMISSIVE FOR ALL TO public USING (organisation_visible(organisation_id));
+
+ALTER TABLE permit_changes ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE permit_changes FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY organisation ON permit_changes AS PERMISSIVE FOR ALL TO public USING (((organisation_id = 0) OR organisation_visible(organisation_id)));
 
 ALTER TABLE pinned_outputs ENABLE ROW LEVEL SECURITY;
 

@@ -16,6 +16,7 @@ import {
 import type { FormerIds } from '@millrace/identity/organisations/former-ids';
 import { effectiveScopes } from '@millrace/identity/values/roles';
 import { type Message, message } from '@millrace/messages';
+import type { KeyGrant } from '@millrace/runtime/start-permits';
 import type { FastifyRequest } from 'fastify';
 import { createAttemptLimit } from './attempt-limit.ts';
 import { readBearer } from './bearer.ts';
@@ -34,19 +35,27 @@ export interface Authenticator {
    * The principal of the request's key, with the scope required by the route.
    * @throws ApiError `invalid_key`, `key_expired`, `key_revoked`, `key_locked` (401), `too_many_failed_authentications` (429),
    * `insufficient_scope` (403), `rate_limited` (429) for a key that keeps requesting what it has no scope for
-   * @param whileLookingUp called at once with the organisation of a key that was valid when it was last used here, for look-ups beside this one
    */
-  authenticate(
-    request: FastifyRequest,
-    scope: Scope,
-    whileLookingUp?: (organisationId: number) => void,
-  ): Promise<Principal>;
+  authenticate(request: FastifyRequest, scope: Scope): Promise<Principal>;
+  /**
+   * The same from memory, for a key that was valid for the scope when it was last used here. Only the database knows whether it still is:
+   * whatever is responded, it must be asked before, or in the same statement with the grant.
+   * @returns null if it has to be looked up first
+   */
+  recall(request: FastifyRequest, scope: Scope): RecalledKey | null;
   /**
    * Checks during a streaming response that the principal's key is still valid for the scope: no request is made, so nothing counts as a
    * use or as a failure.
    * @throws ApiError as {@link authenticate} does
    */
   recheck(principal: Principal, scope: Scope): Promise<void>;
+}
+
+/** A key as it was when it was last looked up. */
+export interface RecalledKey {
+  readonly principal: Principal;
+  /** Null if it has to be looked up for other reasons, too: its use is to be recorded. */
+  readonly grant: KeyGrant | null;
 }
 
 /**
@@ -67,7 +76,7 @@ export function createAuthenticator(db: Database, failuresPerMinute: number): Au
   const noteViolation = inBatches(db, recordScopeViolations);
   const noteFormerUse = inBatches(db, recordFormerUses);
   const isFormerUseDue = createFormerUseGate();
-  const lastUsed = new Map<string, LastUse>();
+  const lastUses = new Map<string, LastUse>();
 
   async function noteUse(key: KeyForAuthentication, sourceIp: string): Promise<void> {
     if (key.success_due) await noteSuccess({ id: key.id, sourceIp });
@@ -75,16 +84,28 @@ export function createAuthenticator(db: Database, failuresPerMinute: number): Au
     if (key.is_rotated && isFormerUseDue(use)) await noteFormerUse(use);
   }
 
-  function noteLastUse({ key_id, secret_hash, organisation_id }: KeyForAuthentication): void {
-    if (lastUsed.has(key_id)) return;
-    const use = { secretHash: secret_hash, organisationId: organisation_id };
-    remember(lastUsed, key_id, use, MAX_REMEMBERED);
+  function noteLastUse(key: KeyForAuthentication, principal: Principal, askedAt: number): void {
+    const known = lastUses.get(key.key_id);
+    // So that starts shortly after one another share a permit.
+    if (known !== undefined && askedAt - known.askedAt < SHARED_MS && isSame(known.principal, principal))
+      return;
+    const dueInMs = key.success_due ? USE_INTERVAL_MS : Math.min(USE_INTERVAL_MS, key.success_due_in_ms ?? 0);
+    const use = {
+      secret_hash: key.secret_hash,
+      principal,
+      grant: {
+        organisationId: key.organisation_id,
+        validUntil: key.expires_at,
+        snapshot: key.snapshot,
+      },
+      askedAt,
+      // Until it is replaced, a rotated key's addresses are recorded.
+      grantedUntil: key.is_rotated ? askedAt : askedAt + dueInMs,
+    };
+    remember(lastUses, key.key_id, use, MAX_REMEMBERED);
   }
 
-  async function checkKey(
-    request: FastifyRequest,
-    whileLookingUp: (organisationId: number) => void,
-  ): Promise<KeyForAuthentication> {
+  async function checkKey(request: FastifyRequest): Promise<KeyForAuthentication> {
     const header = readBearer(request.raw.rawHeaders);
     if (header.kind === 'absent') {
       failures.begin(sourceOf(request.ip));
@@ -92,12 +113,7 @@ export function createAuthenticator(db: Database, failuresPerMinute: number): Au
     }
     const parsed = header.kind === 'token' ? parseApiKey(header.token) : null;
     const hash = parsed === null ? null : hashSecret(parsed.secret);
-    const found = parsed === null ? undefined : lookUp(parsed.keyId);
-    const known = parsed === null ? undefined : lastUsed.get(parsed.keyId);
-    if (hash !== null && known !== undefined && timingSafeEqual(hash, known.secretHash)) {
-      whileLookingUp(known.organisationId);
-    }
-    const key = await found;
+    const key = parsed === null ? undefined : await lookUp(parsed.keyId);
     if (parsed === null || hash === null || !secretMatches(parsed, hash, key) || key === undefined) {
       failures.begin(sourceOf(request.ip));
       if (key !== undefined) {
@@ -109,18 +125,34 @@ export function createAuthenticator(db: Database, failuresPerMinute: number): Au
   }
 
   return {
-    async authenticate(request, scope, whileLookingUp = () => {}) {
-      const key = await checkKey(request, whileLookingUp);
+    async authenticate(request, scope) {
+      const askedAt = performance.now();
+      const key = await checkKey(request);
+      // Nothing is begun for a key that was refused.
+      if (key.state !== 'valid') lastUses.delete(key.key_id);
       refuseUnlessValid(key);
-      noteLastUse(key);
       await noteUse(key, request.ip);
       const principal = toPrincipal(key);
+      noteLastUse(key, principal, askedAt);
       if (!principal.scopes.includes(scope)) {
         refuseViolations(violations, principal.keyId);
         await noteViolation(violationOf(request, principal, scope));
         throw insufficientScope(scope);
       }
       return principal;
+    },
+    recall(request, scope) {
+      const header = readBearer(request.raw.rawHeaders);
+      const parsed = header.kind === 'token' ? parseApiKey(header.token) : null;
+      const known = parsed === null ? undefined : lastUses.get(parsed.keyId);
+      if (parsed === null || known === undefined || !known.principal.scopes.includes(scope)) return null;
+      // Those of a moved organisation translate the ids of the request.
+      if (!secretMatches(parsed, hashSecret(parsed.secret), known) || known.principal.formerIds.length > 0)
+        return null;
+      return {
+        principal: known.principal,
+        grant: performance.now() < known.grantedUntil ? known.grant : null,
+      };
     },
     async recheck({ keyId }, scope) {
       const key = await lookUp(keyId);
@@ -153,19 +185,38 @@ async function lookUpKeys(
   return keyIds.map((keyId) => byId.get(keyId));
 }
 
-/** A key that was valid when it was last used. Neither its organisation nor its secret ever changes; whether it is valid is asked each time. */
+/** A key that was valid when it was last looked up. Its secret never changes. */
 interface LastUse {
-  readonly secretHash: Buffer;
-  readonly organisationId: number;
+  readonly secret_hash: Buffer;
+  readonly principal: Principal;
+  readonly grant: KeyGrant;
+  /** In monotonic milliseconds. */
+  readonly askedAt: number;
+  /** Until when a use needn't be recorded. */
+  readonly grantedUntil: number;
 }
 
-/** Keys whose organisation a process remembers; the one remembered longest is forgotten first. */
+/** How often a use of a key is recorded. */
+const USE_INTERVAL_MS = 60_000;
+
+/** How long what is remembered of a key isn't replaced by the same. */
+const SHARED_MS = 100;
+
+function isSame(a: Principal, b: Principal): boolean {
+  return a.scopes.join() === b.scopes.join() && a.requestsPerMinute === b.requestsPerMinute;
+}
+
+/** Keys that a process remembers; the one remembered longest is forgotten first. */
 const MAX_REMEMBERED = 10_000;
 
 const NO_HASH = Buffer.alloc(32);
 
 /** Also hashes and compares for unknown keys, so that both take the same time. */
-function secretMatches(parsed: ParsedApiKey, hash: Buffer, key: KeyForAuthentication | undefined): boolean {
+function secretMatches(
+  parsed: ParsedApiKey,
+  hash: Buffer,
+  key: { readonly secret_hash: Buffer } | undefined,
+): boolean {
   const equal = timingSafeEqual(hash, key?.secret_hash ?? NO_HASH);
   return equal && parsed.checksumValid && key !== undefined;
 }

@@ -1,6 +1,7 @@
 import type { Scope } from '@millrace/admin-api';
 import type { ErrorCode } from '@millrace/errors/errors';
 import type { FormerIds } from '@millrace/identity/organisations/former-ids';
+import type { KeyGrant } from '@millrace/runtime/start-permits';
 import type { IdempotencyKey } from '@millrace/service/idempotency/store';
 import type { FastifyRequest } from 'fastify';
 import type { BodyRoom } from './body-budget.ts';
@@ -28,10 +29,10 @@ declare module 'fastify' {
     /** The scope a key needs; the route then has a principal. */
     scope?: Scope;
     /**
-     * Called while the request's key is still being looked up, if it was valid when it was last used, with the organisation it then belonged to:
-     * may begin look-ups whose results count only if the key is valid.
+     * May begin with a key from memory: before the route responds, it awaits {@link FastifyRequest.confirmKey}, or has stored something by a statement that
+     * compares {@link FastifyRequest.grant}. Errors wait for it by themselves.
      */
-    lookAhead?: (request: FastifyRequest, organisationId: number) => void;
+    recallsKey?: boolean;
     /** Reachable without a key. */
     public?: boolean;
     /** Accepts an Idempotency-Key: a malformed one is refused, and {@link FastifyRequest.idempotencyKey} is set. `by_route`: by the route's own hook. */
@@ -63,6 +64,13 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Set before the body is read on routes with a scope. */
     principal: Principal | null;
+    /** What its key granted when it was last looked up, if that is all there is to know; null if it has to be, or was, looked up for this request. */
+    grant: KeyGrant | null;
+    /**
+     * Looks the key up if it hasn't been for this request; the same promise each time.
+     * @throws ApiError as if it had been looked up at once
+     */
+    confirmKey: () => Promise<void>;
     /**
      * Set on routes authenticated by a secret in the path: stops counting the request, because its secret doesn't exist. Otherwise made-up
      * secrets would use up the room for real ones.

@@ -102,6 +102,9 @@ export function makeRoom<Count>(counts: Map<string, Count>, isOver: (first: Coun
   return first !== undefined && isOver(first[1]) && counts.delete(first[0]);
 }
 
+/** The headers that {@link applyRateLimit} sets. */
+export const RATE_LIMIT_HEADERS = ['ratelimit-policy', 'ratelimit'] as const;
+
 /**
  * Sets `RateLimit-Policy` and `RateLimit` (draft-ietf-httpapi-ratelimit-headers) on the response.
  * @param policy the policy's name in both headers

@@ -17,6 +17,7 @@ import {
   triggerAt,
   USUAL_PRIORITY,
 } from '@millrace/engine';
+import type { StartPermit } from './start-permits.ts';
 import type { GivenFiles, KeyedConcurrency, KeyedResponse, StartHold, StartRow } from './start-statements.ts';
 
 /** The parts of a workflow needed to start it. */
@@ -65,6 +66,8 @@ export interface StartOrder {
   readonly records?: readonly NodeRecord[];
   /** Stored by the same statement. */
   readonly response?: KeyedResponse;
+  /** What has to hold when it is stored; absent if the database was asked before. */
+  readonly permit?: StartPermit;
 }
 
 /** Stands in for the workflow's limit if an execution has only a limit by key: a number that is never reached. */
@@ -175,5 +178,6 @@ export function toStartRow(order: StartOrder): StartRow {
     givenFilesJson: givenFilesJsonOf(order, [inputJson, recordsJson]),
     errorWorkflowId: plan?.errorWorkflowId ?? null,
     response: order.response ?? null,
+    permit: order.permit ?? null,
   };
 }

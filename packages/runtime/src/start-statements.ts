@@ -1,7 +1,8 @@
 import type { Queryable } from '@millrace/database/database';
-import { type Columns, type RowSet, rowSet } from '@millrace/database/row-set';
+import { type Columns, rowSet } from '@millrace/database/row-set';
 import type { CellRate, OnLimit, StartDebounce } from '@millrace/engine';
 import { ORGANISATION_PAUSED } from './paused.ts';
+import { permitsFrom, type StartPermit } from './start-permits.ts';
 
 /** One execution to insert; its idempotency record, if any, is stored by the same statement. */
 export interface StartRow {
@@ -46,6 +47,8 @@ export interface StartRow {
   readonly errorWorkflowId: number | null;
   /** Null if it was started without an Idempotency-Key. */
   readonly response: KeyedResponse | null;
+  /** What has to hold when it is stored; null if the database was asked before. */
+  readonly permit: StartPermit | null;
 }
 
 /** The files that an execution is given when it is stored. */
@@ -187,21 +190,48 @@ const RECORDED = `recorded AS (
 const IF_RECORDED = `LEFT JOIN recorded USING (key_family_id, route, idempotency_key)
        WHERE r.idempotency_key IS NULL OR recorded.idempotency_key IS NOT NULL`;
 
+/** A start, and the place of its permit among those of its statement, from 1; null for none. */
+interface PlacedStart {
+  readonly row: StartRow;
+  readonly place: number | null;
+}
+
 interface Insertion {
   readonly name: string;
   readonly text: string;
-  readonly starts: RowSet<StartRow>;
+  values(rows: readonly StartRow[]): readonly unknown[];
 }
 
-/** A statement for starts that may have idempotency records, or not, and may all be plain. */
-function insertionOf(name: string, isKeyed: boolean, arePlain: boolean): Insertion {
+interface Needs {
+  /** Of starts that may have idempotency records. */
+  readonly isKeyed: boolean;
+  /** Of starts without a value in any rare column. */
+  readonly arePlain: boolean;
+  /** Of starts that may have permits. */
+  readonly isPermitted: boolean;
+}
+
+/** The statement for starts with these needs. */
+function insertionOf(name: string, { isKeyed, arePlain, isPermitted }: Needs): Insertion {
   const sent = Object.entries(START_COLUMNS).filter(([column]) => !(arePlain && RARE.has(column)));
-  const starts = rowSet<StartRow>({ ...Object.fromEntries(sent), ...(isKeyed ? RECORD_COLUMNS : {}) });
+  const columns = { ...Object.fromEntries(sent), ...(isKeyed ? RECORD_COLUMNS : {}) };
+  const starts = rowSet<PlacedStart>({
+    ...Object.fromEntries(
+      Object.entries(columns).map(([column, [type, read]]) => [
+        column,
+        [type, ({ row }: PlacedStart) => read(row)] as const,
+      ]),
+    ),
+    ...(isPermitted ? { permit: ['integer', ({ place }: PlacedStart) => place] as const } : {}),
+  });
+  const permits = permitsFrom(Object.keys(columns).length + 2);
+  const isAllowed = isPermitted ? 'AND (r.permit IS NULL OR r.permit IN (SELECT place FROM permitted))' : '';
   const empty = RARE_COLUMNS.map(
     ([column, [type]]) => `, ${type === 'bytea' ? "''" : 'NULL'}::${type} AS ${column}`,
   );
-  const text = `WITH request AS MATERIALIZED (
-       SELECT *${arePlain ? empty.join('') : ''} FROM ${starts.sql} AS r (${starts.list()}) WHERE NOT ${ORGANISATION_PAUSED}
+  const text = `WITH ${isPermitted ? `permitted AS MATERIALIZED (${permits.sql}), ` : ''}request AS MATERIALIZED (
+       SELECT *${arePlain ? empty.join('') : ''} FROM ${starts.sql} AS r (${starts.list()})
+       WHERE NOT ${ORGANISATION_PAUSED} ${isAllowed}
      ), ${isKeyed ? RECORDED : ''}stored AS (
        INSERT INTO executions (${COPIED.list()}, status, input, created_at, started_at, completed_at, worker_id, claim,
          error, consumed_ai_tokens, stored_bytes, checkpoint_seq, kept_bytes,
@@ -234,27 +264,57 @@ function insertionOf(name: string, isKeyed: boolean, arePlain: boolean): Inserti
        CASE WHEN claim = 0 AND held_until IS NULL
          THEN pg_notify('millrace_queue', CASE WHEN on_limit IS NULL THEN '' ELSE 'undecided' END) END
      FROM stored`;
-  return { name, text, starts };
+  return {
+    name,
+    text,
+    values(rows) {
+      const { placed, distinct } = placePermits(rows);
+      return isPermitted ? [...starts.values(placed), ...permits.values(distinct)] : starts.values(placed);
+    },
+  };
+}
+
+/** Starts of one key for one workflow share a permit. */
+function placePermits(rows: readonly StartRow[]): {
+  readonly placed: readonly PlacedStart[];
+  readonly distinct: readonly StartPermit[];
+} {
+  const places = new Map<StartPermit, number>();
+  const placed = rows.map((row): PlacedStart => {
+    const { permit } = row;
+    if (permit === null) return { row, place: null };
+    const place = places.get(permit) ?? places.size + 1;
+    places.set(permit, place);
+    return { row, place };
+  });
+  return { placed, distinct: [...places.keys()] };
 }
 
 /**
  * PostgreSQL prepares for every array and every part of a statement each time it is sent, which takes longer than the rows of a small batch. Starts that have
- * no need of the rare columns, and of idempotency records, go without them (docs/adr/0116-starts-send-what-they-have.md).
+ * no need of the rare columns, of idempotency records and of permits go without them (docs/adr/0116-starts-send-what-they-have.md).
  */
-const PLAIN = insertionOf('insert_executions', false, true);
-const PLAIN_KEYED = insertionOf('insert_executions_keyed', true, true);
-const FULL = insertionOf('insert_executions_full', false, false);
-const FULL_KEYED = insertionOf('insert_executions_full_keyed', true, false);
+const INSERTIONS = new Map<string, Insertion>();
+
+function insertionFor(needs: Needs): Insertion {
+  const { isKeyed, arePlain, isPermitted } = needs;
+  const name = `insert_executions${arePlain ? '' : '_full'}${isKeyed ? '_keyed' : ''}${isPermitted ? '_permitted' : ''}`;
+  const known = INSERTIONS.get(name) ?? insertionOf(name, needs);
+  INSERTIONS.set(name, known);
+  return known;
+}
 
 /**
  * Inserts executions with their idempotency records; all or none of those it inserts. Omits from the result those whose
- * idempotency key was used in the last 24 hours, and those of paused organisations. Grants leases only while the worker's own lease is valid; an execution that
- * has ended already needs none.
+ * idempotency key was used in the last 24 hours, those of paused organisations, and those whose permit no longer holds. Grants leases only while the worker's own
+ * lease is valid; an execution that has ended already needs none.
  * @throws unique_violation from the database if an id already exists
  */
 export async function insertExecutions(db: Queryable, rows: readonly StartRow[]): Promise<StartedRow[]> {
-  const isKeyed = rows.some(({ response }) => response !== null);
-  const [plain, full] = isKeyed ? [PLAIN_KEYED, FULL_KEYED] : [PLAIN, FULL];
-  const { name, text, starts } = rows.every(isPlain) ? plain : full;
-  return db.query<StartedRow>(text, starts.values(rows), name);
+  const insertion = insertionFor({
+    isKeyed: rows.some(({ response }) => response !== null),
+    arePlain: rows.every(isPlain),
+    isPermitted: rows.some(({ permit }) => permit !== null),
+  });
+  return db.query<StartedRow>(insertion.text, insertion.values(rows), insertion.name);
 }

@@ -53,8 +53,13 @@ export interface KeyForAuthentication {
   readonly former_ids: string | null;
   /** Whether {@link recordSuccesses} would change anything: false on nearly every request. */
   readonly success_due: boolean;
+  /** Milliseconds until then, also if nothing fails; negative if it is due. Null for a key that was never used. */
+  readonly success_due_in_ms: number | null;
   /** Whether it has a successor; then the addresses it is used from are recorded. */
   readonly is_rotated: boolean;
+  readonly expires_at: Date | null;
+  /** Which transactions this look-up has seen, as a `pg_snapshot`. */
+  readonly snapshot: string;
 }
 
 /**
@@ -69,7 +74,8 @@ export async function findKeysForAuthentication(
     `SELECT k.id, k.key_id, k.organisation_id, k.family_id, k.scopes, k.secret_hash,
        api_key_state(k) AS state, h.issuer,
        k.consecutive_failures > 0 OR coalesce(k.last_used_at <= now() - interval '1 minute', true) AS success_due,
-       k.rotated_at IS NOT NULL AS is_rotated, o.requests_per_minute,
+       (extract(epoch FROM k.last_used_at + interval '1 minute' - now()) * 1000)::double precision AS success_due_in_ms,
+       k.rotated_at IS NOT NULL AS is_rotated, k.expires_at, pg_current_snapshot()::text AS snapshot, o.requests_per_minute,
        (SELECT json_agg(f) FROM (SELECT kind, first_id, last_id, shift FROM former_ids WHERE organisation_id = k.organisation_id) f)
          AS former_ids
      FROM api_keys k CROSS JOIN LATERAL api_key_holder(k) h

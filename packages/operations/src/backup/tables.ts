@@ -48,6 +48,8 @@ export const TABLES: Readonly<Record<string, TableDecision>> = {
   organisations: 'kept',
   own_connector_revisions: 'kept',
   own_connectors: 'kept',
+  // Of transactions of this server; what they concern is remembered by no process of a restored instance.
+  permit_changes: 'left_out',
   pinned_outputs: 'kept',
   polled_items: 'kept',
   polls: 'kept',

@@ -100,5 +100,6 @@ export function rowOf(request: StartRequest): StartRow {
     hold: null,
     heldUntil: null,
     response: null,
+    permit: null,
   };
 }

@@ -156,6 +156,7 @@ test('audit entries, idempotency records and workers long gone are deleted', asy
     workflowRuns: 0,
     workers: 1,
     scheduleFires: 0,
+    permitChanges: 0,
     startRates: 0,
     webhookDeliveries: 0,
     trials: 0,

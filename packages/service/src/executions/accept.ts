@@ -7,12 +7,14 @@ import { createConfirmedStarts, startTogether } from '@millrace/runtime/confirme
 import type { Executor } from '@millrace/runtime/executor';
 import { StartRefusedError, storeStarts } from '@millrace/runtime/held-starts';
 import { Meters } from '@millrace/runtime/meters/meters';
+import type { KeyGrant } from '@millrace/runtime/start-permits';
 import { maxConcurrencyOf, type StartOrder, toStartRow } from '@millrace/runtime/start-row';
 import type { StartRow } from '@millrace/runtime/start-statements';
 import { createAdmission } from '../admission/admission.ts';
 import type { IdempotencyKey } from '../idempotency/store.ts';
 import type { AdmissionSettings, StartLimits, StorageSettings } from '../settings.ts';
 import type { Turns } from '../turns.ts';
+import { createRememberedStarts } from './remembered-starts.ts';
 import { organisationPaused } from './startable.ts';
 import { type AddressCall, lookUpAddresses, lookUpStarts, type StartLookup } from './store.ts';
 
@@ -23,6 +25,10 @@ export interface Starter {
     workflowId: number,
     idempotencyKey: IdempotencyKey | null,
   ): Promise<StartLookup>;
+  /**
+   * The same from memory, for a key with this grant; null if the database has to be asked. Only storing the start shows whether it holds.
+   */
+  recall(organisationId: number, workflowId: number, grant: KeyGrant): Promise<StartLookup | null>;
   /** The same for all items of a batch, in order and by one statement. */
   lookUpAll(
     organisationId: number,
@@ -32,7 +38,8 @@ export interface Starter {
   lookUpAddress(call: AddressCall): Promise<StartLookup>;
   /**
    * Stores the execution and has it run, by this process if it has a free slot.
-   * @returns false if a concurrent request with the same Idempotency-Key came first; nothing is stored then
+   * @returns false if a concurrent request with the same Idempotency-Key came first, or if the order's permit doesn't hold; nothing is stored
+   * then
    * @throws ApiError `queue_full`, `overloaded` if it would have to wait and too much is waiting already
    * @throws DatabaseUnavailableError if it can't be stored now, or if that is unknown
    * @throws ApiError `rate_queue_full`, `organisation_paused`
@@ -90,6 +97,7 @@ export function createStarter({ db, executor, config, meters = new Meters() }: S
     run: (requests: Parameters<typeof lookUpStarts>[1]) => lookUpStarts(db, requests),
     maxItems: MAX_LOOKUPS,
   });
+  const remembered = createRememberedStarts(db);
   const lookUpAddress = coalesce({
     run: (calls: readonly AddressCall[]) => lookUpAddresses(db, calls),
     maxItems: MAX_LOOKUPS,
@@ -97,15 +105,16 @@ export function createStarter({ db, executor, config, meters = new Meters() }: S
 
   return {
     lookUp: (organisationId, workflowId, idempotencyKey) =>
-      lookUpStart({ organisationId, workflowId, idempotencyKey }),
+      remembered.lookUp(() => lookUpStart({ organisationId, workflowId, idempotencyKey })),
+    recall: (organisationId, workflowId, grant) => remembered.recall(organisationId, workflowId, grant),
     lookUpAll: async (organisationId, workflowId, keys) => {
       const requests = keys.map((idempotencyKey) => ({ organisationId, workflowId, idempotencyKey }));
-      const lookups = await lookUpStarts(db, requests);
+      const lookups = await remembered.lookUpAll(() => lookUpStarts(db, requests));
       // The statement reserves ids in the order in which its plan reads the rows.
       const ids = lookups.map(({ executionId }) => executionId).sort((a, b) => a - b);
       return lookups.map((found, index) => ({ ...found, executionId: ids[index] ?? found.executionId }));
     },
-    lookUpAddress,
+    lookUpAddress: (call) => remembered.lookUp(() => lookUpAddress(call)),
     async storeQueued(tx, organisationId, orders) {
       const settle = await admission.enterQueue(organisationId, orders.length);
       const rows = orders.map((order) => toStartRow(order));
@@ -156,10 +165,13 @@ export function createStarter({ db, executor, config, meters = new Meters() }: S
         const { stored, lease, refusedForMs } = await store({
           row: ahead === null ? row : { ...row, ...ahead.row },
           keepTrying: beforeDeadline(),
+        }).catch((error: unknown) => {
+          remembered.noteUnavailable();
+          throw error;
         });
         if (refusedForMs !== null) throw rateQueueFull(refusedForMs);
-        // Without a key that another request may have used, there is no other reason for not being stored.
-        if (!stored && order.response === undefined) throw organisationPaused();
+        // Without a key that another request may have used, or a permit, there is no other reason for not being stored.
+        if (!stored && order.response === undefined && order.permit === undefined) throw organisationPaused();
         if (stored) meters.startsAccepted(order.triggerType, workflow.organisationId);
         if (leased !== null && lease !== null) {
           isHandedOver = true;

@@ -2,6 +2,7 @@ import type { Queryable } from '@millrace/database/database';
 import { rowSet } from '@millrace/database/row-set';
 import { type ExecutionStatus, isFinalStatus, type JsonText, type StoredError } from '@millrace/engine';
 import type { Chunk } from '@millrace/runtime/chunks';
+import type { StartPermit } from '@millrace/runtime/start-permits';
 import type { StartableWorkflow } from '@millrace/runtime/start-row';
 import type { IdempotencyKey } from '../idempotency/store.ts';
 import { readInOrder } from './in-order.ts';
@@ -24,11 +25,16 @@ export interface StartLookup {
     readonly location: string | null;
     readonly body: string;
   } | null;
+  /** Which transactions the look-up has seen, as a `pg_snapshot`. */
+  readonly snapshot: string;
+  /** What the start relies on without having been looked up for it; null if it was. */
+  readonly permit: StartPermit | null;
 }
 
 interface LookupRow {
   readonly place: number;
   readonly now: Date;
+  readonly snapshot: string;
   readonly id: number | null;
   readonly organisation_id: number;
   readonly name: string;
@@ -88,7 +94,7 @@ const IS_PAUSED = `EXISTS (SELECT FROM organisations p WHERE p.id = w.organisati
 export async function lookUpStarts(db: Queryable, requests: readonly StartRequest[]): Promise<StartLookup[]> {
   const groups = groupRequests(requests);
   const rows = await db.query<LookupRow & { readonly execution_ids: readonly number[] | null }>(
-    `SELECT r.place, date_trunc('milliseconds', now()) AS now,
+    `SELECT r.place, date_trunc('milliseconds', now()) AS now, pg_current_snapshot()::text AS snapshot,
        CASE WHEN w.id IS NOT NULL THEN
          (SELECT array_agg(nextval('execution_ids')) FROM generate_series(1, r.count)) END AS execution_ids,
        w.id, w.organisation_id, w.name, w.status, w.version, w.is_test_mode, ${IS_PAUSED},
@@ -131,7 +137,7 @@ export async function lookUpAddresses(db: Queryable, calls: readonly AddressCall
   const rows = await db.query<
     LookupRow & { readonly execution_id: number | null; readonly is_listening: boolean }
   >(
-    `SELECT r.place, date_trunc('milliseconds', now()) AS now,
+    `SELECT r.place, date_trunc('milliseconds', now()) AS now, pg_current_snapshot()::text AS snapshot,
        CASE WHEN w.id IS NOT NULL THEN nextval('execution_ids') END AS execution_id,
        w.id, w.organisation_id, w.name, w.status, w.version, w.is_test_mode, ${IS_PAUSED}, NULL::bytea AS fingerprint,
        EXISTS (SELECT FROM sample_listeners l WHERE l.workflow_id = w.id AND l.expires_at > now()) AS is_listening
@@ -174,7 +180,8 @@ function toLookup(row: LookupRow): Omit<StartLookup, 'executionId'> {
           location: row.response_location,
           body: row.response_body,
         };
-  return { now: row.now, workflow, isPaused: row.is_paused, isListening: false, record };
+  const { now, is_paused: isPaused, snapshot } = row;
+  return { now, workflow, isPaused, isListening: false, record, snapshot, permit: null };
 }
 
 /** An execution as lists show it. */

@@ -13,6 +13,7 @@ import { DATA_WRITE_DAYS } from '@millrace/ports/data';
 import { pruneDataEntries, pruneDataWrites } from '@millrace/ports/data-store';
 import { pruneStartRates } from '@millrace/runtime/held-start-statements';
 import { createPeriodicTask, type PeriodicTask } from '@millrace/runtime/periodic-task';
+import { prunePermitChanges } from '@millrace/runtime/start-permits';
 import type { Logger } from 'pino';
 import { pruneListeners } from '../samples/store.ts';
 import { pruneFires } from '../schedules/store.ts';
@@ -88,6 +89,7 @@ export async function prune(
     trials: await repeat((tx) => pruneTrials(tx, BATCH)),
     sampleListeners: await repeat((tx) => pruneListeners(tx, BATCH)),
     formerWebhookHashes: await repeat((tx) => pruneFormerHashes(tx, BATCH)),
+    permitChanges: await repeat((tx) => prunePermitChanges(tx, BATCH)),
     startRates: await repeat((tx) => pruneStartRates(tx, BATCH)),
     dataEntries: await repeat((tx) => pruneDataEntries(tx, BATCH)),
     dataWrites: await repeat((tx) => pruneDataWrites(tx, DATA_WRITE_DAYS, BATCH)),

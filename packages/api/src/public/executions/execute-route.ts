@@ -45,13 +45,22 @@ export function executeRoute(
   respondToStart: RespondToStart,
 ): void {
   const lookups = new WeakMap<FastifyRequest, StartLookup>();
-  const early = createEarlyLookups(starter);
-  const lookUp = (request: FastifyRequest<Execute>): Promise<StartLookup> =>
-    starter.lookUp(
-      principalOf(request).organisationId,
-      pathId(request.params.id, 'workflow'),
-      request.idempotencyKey,
-    );
+  const lookUp = async (request: FastifyRequest<Execute>): Promise<StartLookup> => {
+    const { organisationId } = principalOf(request);
+    const workflowId = pathId(request.params.id, 'workflow');
+    const found = starter.lookUp(organisationId, workflowId, request.idempotencyKey);
+    // Whatever is found counts only if the key is valid.
+    return (await Promise.all([found, request.confirmKey()]))[0];
+  };
+  // With an Idempotency-Key, the stored response has to be looked up first, in any case.
+  const recall = async (request: FastifyRequest<Execute>): Promise<StartLookup | null> =>
+    request.grant === null || request.idempotencyKey !== null
+      ? null
+      : starter.recall(
+          principalOf(request).organisationId,
+          pathId(request.params.id, 'workflow'),
+          request.grant,
+        );
   const schema = {
     operationId: 'executeWorkflow',
     summary: 'Start a workflow',
@@ -67,7 +76,7 @@ export function executeRoute(
       idempotent: true,
       emptyBodyIsObject: true,
       problems: START_PROBLEMS,
-      lookAhead: (request: FastifyRequest, organisationId: number) => early.begin(request, organisationId),
+      recallsKey: true,
     },
     schema,
   } as const;
@@ -78,7 +87,7 @@ export function executeRoute(
       // Before validation, because a repeated request gets its response first; the start uses the same look-up.
       preValidation: async (request, reply) => {
         if (!ID.test(request.params.id)) return undefined;
-        const found = await (early.take(request) ?? lookUp(request));
+        const found = (await recall(request)) ?? (await lookUp(request));
         const idempotencyKey = request.idempotencyKey;
         if (idempotencyKey !== null && found.record !== null) {
           return sendStoredResponse(reply, {
@@ -100,14 +109,14 @@ export function executeRoute(
           origin: originOfStart(request),
           found,
           lookUp: () => lookUp(request),
-          prepare: async (workflow) => {
+          prepare: async (workflow, acceptedAt) => {
             const compiled = await plans.get(workflow.id, workflow.version);
             refuse(faultsOfTrigger(compiled, trigger, '/trigger'));
             await refuseInput(compiled, input, workflow.organisationId);
             if (request.bodyMayNameFiles) {
               await refuseUnknownFiles(files, workflow.organisationId, input);
             }
-            const records = recordsOfStart(compiled, trigger, { data: input }, found.now);
+            const records = recordsOfStart(compiled, trigger, { data: input }, acceptedAt);
             return { version: workflow.version, input, triggerType: 'api', compiled, records };
           },
         },
@@ -118,44 +127,6 @@ export function executeRoute(
 }
 
 const ID = /^[1-9]\d{0,14}$/;
-/** An older look-up, of a request whose body took longer to arrive, is repeated: archiving and pausing apply at once. */
-const EARLY_MS = 250;
-
-interface EarlyLookup {
-  readonly organisationId: number;
-  readonly workflowId: number;
-  readonly found: Promise<StartLookup>;
-  readonly at: number;
-}
-
-/**
- * Look-ups that start in parallel with that of the request's key, which saves a round trip to the database. Requests with an Idempotency-Key
- * look up more, and later.
- */
-function createEarlyLookups(starter: Starter) {
-  const lookups = new WeakMap<FastifyRequest, EarlyLookup>();
-  return {
-    begin(request: FastifyRequest, organisationId: number): void {
-      const { id = '' } = request.params as Partial<Execute['Params']>;
-      if (request.headers['idempotency-key'] !== undefined || !ID.test(id)) return;
-      const workflowId = Number(id);
-      const found = starter.lookUp(organisationId, workflowId, null);
-      // Reported to whoever takes it; the request may be refused before.
-      found.catch(() => {});
-      lookups.set(request, { organisationId, workflowId, found, at: performance.now() });
-    },
-    /** Undefined if there is none, or if it is for another workflow or too old. */
-    take(request: FastifyRequest<Execute>): Promise<StartLookup> | undefined {
-      const lookup = lookups.get(request);
-      if (lookup === undefined || performance.now() - lookup.at > EARLY_MS) return undefined;
-      const isSame =
-        lookup.organisationId === principalOf(request).organisationId &&
-        // It differs if the path has an id from the instance that the organisation was moved from.
-        lookup.workflowId === Number(request.params.id);
-      return isSame ? lookup.found : undefined;
-    },
-  };
-}
 
 /**
  * @param at JSON Pointer of the input in the body

@@ -1,4 +1,5 @@
 import { formatTimestamp, stringifyJson } from '@millrace/engine';
+import { ApiError } from '@millrace/errors/errors';
 import { sendStoredResponse } from '@millrace/http/idempotency';
 import type { StartableWorkflow, StartOrigin } from '@millrace/runtime/start-row';
 import type { Starter } from '@millrace/service/executions/accept';
@@ -13,10 +14,10 @@ export interface StartRequest {
   readonly idempotencyKey: IdempotencyKey | null;
   readonly origin: StartOrigin;
   readonly found: StartLookup;
-  /** Repeats the look-up, with a fresh id. */
+  /** Repeats the look-up, with a fresh id; of the key, too, unless it has been looked up. */
   readonly lookUp: () => Promise<StartLookup>;
   /** @throws ApiError if this can't be started */
-  readonly prepare: (workflow: StartableWorkflow) => Promise<StartContent>;
+  readonly prepare: (workflow: StartableWorkflow, acceptedAt: Date) => Promise<StartContent>;
 }
 
 /** Starts an execution and responds with its receipt, once per Idempotency-Key. */
@@ -39,27 +40,39 @@ export function receiptOf(publicUrl: string, executionId: number, acceptedAt: Da
 export function createRespondToStart({ config }: AppDeps, starter: Starter): RespondToStart {
   const startOnce = createStartOnce();
 
-  /** Null: a concurrent request came first. */
   async function start(found: StartLookup, request: StartRequest): Promise<StoredResponse | null> {
     const workflow = startable(found);
-    const content = await request.prepare(workflow);
-    const { executionId, now: acceptedAt } = found;
+    const content = await request.prepare(workflow, found.now);
+    const { executionId, now: acceptedAt, permit } = found;
     const response = receiptOf(config.publicUrl, executionId, acceptedAt);
     const { idempotencyKey, origin } = request;
-    const order = { executionId, acceptedAt, workflow, origin, ...content };
-    const isStored = await starter.start(
-      idempotencyKey === null ? order : { ...order, response: { idempotencyKey, ...response } },
-    );
+    const isStored = await starter.start({
+      ...{ executionId, acceptedAt, workflow, origin, ...content },
+      ...(permit === null ? {} : { permit }),
+      ...(idempotencyKey === null ? {} : { response: { idempotencyKey, ...response } }),
+    });
     return isStored ? response : null;
+  }
+
+  /** Null: a concurrent request came first, or what was found has to be looked up. */
+  async function tryToStart(found: StartLookup, request: StartRequest): Promise<StoredResponse | null> {
+    try {
+      return await start(found, request);
+    } catch (error) {
+      // The present workflow may accept what the remembered one refuses.
+      if (found.permit !== null && error instanceof ApiError) return null;
+      throw error;
+    }
   }
 
   return async (request, reply) => {
     const { idempotencyKey, found, lookUp } = request;
     if (idempotencyKey !== null) {
-      const result = await startOnce(idempotencyKey, found, lookUp, (latest) => start(latest, request));
+      const result = await startOnce(idempotencyKey, found, lookUp, (latest) => tryToStart(latest, request));
       return sendStoredResponse(reply, result);
     }
-    const response = await start(found, request);
+    let response = await tryToStart(found, request);
+    if (response === null && found.permit !== null) response = await start(await lookUp(), request);
     if (response === null) throw new Error(`the reserved id ${found.executionId} was taken`);
     return sendStoredResponse(reply, { response, replayed: false });
   };
