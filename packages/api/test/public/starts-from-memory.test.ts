@@ -1,5 +1,6 @@
 import type { AddressInfo } from 'node:net';
 import { buildApp } from '@millrace/api/app';
+import { DatabaseUnavailableError } from '@millrace/database/errors';
 import { addMember, removeMember } from '@millrace/identity/members/store';
 import { NO_EXECUTOR } from '@millrace/runtime/executor';
 import { RUNNABLE_FLOW } from '@millrace/testing/flows';
@@ -114,6 +115,18 @@ test('a process that is busy running looks up, so that it accepts no more than i
   await busy.close();
   expect(names.filter((name) => name === 'look_up_starts').length).toBe(10);
   expect(names).not.toContain('insert_executions_permitted');
+});
+
+test('nothing is remembered of before the database was away', async () => {
+  await remember();
+  const { db } = service.database;
+  const away = new DatabaseUnavailableError('away');
+  const read = vi.spyOn(db, 'readForOrganisation').mockRejectedValue(away);
+  // The key is looked up meanwhile.
+  vi.mocked(db.query).mockRejectedValueOnce(away);
+  expect((await service.api('GET', '/executions/1', { key })).status).toBe(503);
+  read.mockRestore();
+  expect(await statementsOf(() => execute())).toContain('find_keys_for_authentication');
 });
 
 const CHANGES: { readonly [what: string]: [change: () => Promise<unknown>, status: number, code: string] } = {
