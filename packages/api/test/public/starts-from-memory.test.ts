@@ -21,6 +21,7 @@ let member: { readonly id: number; readonly email: string };
 let workflowId: number;
 let sent: string[] = [];
 let members = 0;
+let refuseNext: Error | null = null;
 let stopped: { mockRestore(): void } | undefined;
 
 beforeAll(async () => {
@@ -29,7 +30,9 @@ beforeAll(async () => {
   const query = db.query.bind(db);
   vi.spyOn(db, 'query').mockImplementation((text, values, name) => {
     sent.push(name ?? '');
-    return query(text, values, name) as never;
+    const refusal = refuseNext;
+    refuseNext = null;
+    return (refusal === null ? query(text, values, name) : Promise.reject(refusal)) as never;
   });
 });
 afterAll(() => service.stop());
@@ -123,7 +126,7 @@ test('nothing is remembered of before the database was away', async () => {
   const away = new DatabaseUnavailableError('away');
   const read = vi.spyOn(db, 'readForOrganisation').mockRejectedValue(away);
   // The key is looked up meanwhile.
-  vi.mocked(db.query).mockRejectedValueOnce(away);
+  refuseNext = away;
   expect((await service.api('GET', '/executions/1', { key })).status).toBe(503);
   read.mockRestore();
   expect(await statementsOf(() => execute())).toContain('find_keys_for_authentication');
