@@ -145,6 +145,7 @@ const SQL_MADE_FROM_STRINGS_ON_PURPOSE = new Map<string, string>([
     'one statement claims in several ways, made once from constant parts; all values are parameters',
   ],
   ['packages/runtime/src/limited-statements.ts', 'as the other way of claiming'],
+  ['packages/runtime/src/start-permits.ts', 'a part of the statement below, made in the same way'],
   [
     'packages/runtime/src/start-statements.ts',
     'one statement in several ways, made once from constant parts',

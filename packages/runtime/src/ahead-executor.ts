@@ -80,6 +80,10 @@ export class AheadExecutor implements Executor {
     await this.#clockTask.stop();
   }
 
+  isBusy(): boolean {
+    return false;
+  }
+
   reserve(): null {
     return null;
   }

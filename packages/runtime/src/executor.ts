@@ -13,6 +13,8 @@ export interface Executor {
    * @param bytes of its input and records, as JSON
    */
   reserve(executionId: number, organisationId: number, bytes: number): string | null;
+  /** Whether half of what this process may run at one time is running, or more is waiting, of the organisation or in general, than it can run. */
+  isBusy(organisationId: number): boolean;
   /**
    * Runs it before it is stored, within the budget; null if there was nothing to run. The result is stored with the row.
    * @param inputBytes length of its input, as JSON
@@ -41,6 +43,7 @@ export function refuseToRun({ lease }: ClaimedExecution): never {
 /** For a process without a worker: everything is queued. */
 export const NO_EXECUTOR: Executor = {
   reserve: () => null,
+  isBusy: () => false,
   runAhead: () => null,
   completeAhead: () => null,
   run: refuseToRun,

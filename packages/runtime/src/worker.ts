@@ -159,6 +159,11 @@ export class Worker implements Executor {
     return registration.id;
   }
 
+  isBusy(organisationId: number): boolean {
+    const isHalfTaken = this.#running.size * 2 >= this.#config.concurrency;
+    return isHalfTaken || this.#hasBacklog || this.#atShare.has(organisationId);
+  }
+
   runAhead(execution: ClaimedExecution, compiled: CompileResult, inputBytes: number): AheadRun | null {
     const { runAhead: budget } = this.#config;
     if (budget.nodes === 0 || inputBytes > budget.bytes) return null;

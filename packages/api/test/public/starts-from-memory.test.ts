@@ -1,6 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import { buildApp } from '@millrace/api/app';
 import { addMember, removeMember } from '@millrace/identity/members/store';
+import { NO_EXECUTOR } from '@millrace/runtime/executor';
 import { RUNNABLE_FLOW } from '@millrace/testing/flows';
 import { startTestService, type TestKey, type TestService } from '@millrace/testing/service';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
@@ -97,6 +98,22 @@ test('it is stored as others are, with the key, the workflow and the time of the
   const before = await stored(first.json.execution_id);
   expect(before?.late).toBe(false);
   expect(await stored(last.json.execution_id)).toEqual(before);
+});
+
+test('a process that is busy running looks up, so that it accepts no more than it can run', async () => {
+  const executor = { ...NO_EXECUTOR, isBusy: () => true };
+  const busy = buildApp({ ...service.deps, executor });
+  const names = await statementsOf(async () => {
+    for (let index = 0; index < 10; index += 1) {
+      const url = `/api/v1/workflows/${workflowId}/execute`;
+      const headers = { authorization: `Bearer ${key.text}` };
+      const { statusCode } = await busy.inject({ method: 'POST', url, headers, payload: {} });
+      expect(statusCode).toBe(202);
+    }
+  });
+  await busy.close();
+  expect(names.filter((name) => name === 'look_up_starts').length).toBe(10);
+  expect(names).not.toContain('insert_executions_permitted');
 });
 
 const CHANGES: { readonly [what: string]: [change: () => Promise<unknown>, status: number, code: string] } = {

@@ -12,6 +12,7 @@ test('a start that is stored while the worker looks for what is leased to it run
   let worker: Worker | null = null;
   const executor: Executor = {
     reserve: (...start) => worker?.reserve(...start) ?? null,
+    isBusy: () => false,
     runAhead: (...start) => worker?.runAhead(...start) ?? null,
     completeAhead: () => null,
     run: (...start) => worker?.run(...start),

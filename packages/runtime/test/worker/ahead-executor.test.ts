@@ -23,6 +23,7 @@ afterEach(async () => {
 async function start({ worker, ...overrides }: WorkingOverrides = {}): Promise<void> {
   const late: Executor = {
     reserve: () => executor.reserve(),
+    isBusy: () => executor.isBusy(),
     runAhead: () => executor.runAhead(),
     completeAhead: (...given) => executor.completeAhead(...given),
     run: (execution) => executor.run(execution),

@@ -177,6 +177,27 @@ test('audit entries, idempotency records and workers long gone are deleted', asy
   expect(left.map((row) => row.id).sort()).toEqual([busy, fresh].sort());
 });
 
+test('of changes that permits are checked against, the newest of each organisation stays, and all of today', async () => {
+  await database.db.query('DELETE FROM permit_changes');
+  const rows = [
+    { organisation: 7, xid: 1, days: 3 },
+    { organisation: 7, xid: 2, days: 2 },
+    { organisation: 8, xid: 3, days: 2 },
+    { organisation: 9, xid: 4, days: 2 },
+    { organisation: 9, xid: 5, days: 0 },
+    { organisation: 9, xid: 6, days: 0 },
+  ];
+  for (const { organisation, xid, days } of rows) {
+    await database.db.query(
+      `INSERT INTO permit_changes (organisation_id, xid, noted_at) VALUES ($1, $2::text::xid8, now() - make_interval(days => $3))`,
+      [organisation, String(xid), days],
+    );
+  }
+  expect((await prune(database.db, RETENTION)).permitChanges).toBe(2);
+  const left = await database.db.query<{ xid: string }>('SELECT xid::text FROM permit_changes ORDER BY xid');
+  expect(left.map(({ xid }) => xid)).toEqual(['2', '3', '5', '6']);
+});
+
 describe('the beginning of an audit log', () => {
   /** Of an organisation that has entries so many days old, in this order, all sealed. */
   async function logOf(name: string, ...days: number[]): Promise<number> {

@@ -197,6 +197,7 @@ export async function startWorkingService(overrides: WorkingOverrides = {}): Pro
 function delegate(worker: () => Worker | null): Executor {
   return {
     reserve: (id, organisationId, bytes) => worker()?.reserve(id, organisationId, bytes) ?? null,
+    isBusy: (organisationId) => worker()?.isBusy(organisationId) ?? false,
     runAhead: (execution, compiled, bytes) => worker()?.runAhead(execution, compiled, bytes) ?? null,
     completeAhead: () => null,
     run: (execution, ahead) => worker()?.run(execution, ahead),

@@ -71,6 +71,8 @@ export interface Starter {
 }
 
 const MAX_LOOKUPS = 500;
+/** How long starts are looked up after this process was busy: a mixture would cost more than either. */
+const BUSY_MS = 1_000;
 /** Of an execution that is run here although no worker has it. */
 const NO_WORKER = '00000000-0000-0000-0000-000000000000';
 /** How long an accepted request may wait for an unavailable database before it gets a 503. */
@@ -98,6 +100,7 @@ export function createStarter({ db, executor, config, meters = new Meters() }: S
     maxItems: MAX_LOOKUPS,
   });
   const remembered = createRememberedStarts(db);
+  let busyUntil = Number.NEGATIVE_INFINITY;
   const lookUpAddress = coalesce({
     run: (calls: readonly AddressCall[]) => lookUpAddresses(db, calls),
     maxItems: MAX_LOOKUPS,
@@ -106,7 +109,13 @@ export function createStarter({ db, executor, config, meters = new Meters() }: S
   return {
     lookUp: (organisationId, workflowId, idempotencyKey) =>
       remembered.lookUp(() => lookUpStart({ organisationId, workflowId, idempotencyKey })),
-    recall: (organisationId, workflowId, grant) => remembered.recall(organisationId, workflowId, grant),
+    async recall(organisationId, workflowId, grant) {
+      // Accepting faster would take processor time from what runs, until more is accepted than can be run.
+      const now = performance.now();
+      if (executor.isBusy(organisationId)) busyUntil = now + BUSY_MS;
+      if (now < busyUntil) return null;
+      return remembered.recall(organisationId, workflowId, grant);
+    },
     lookUpAll: async (organisationId, workflowId, keys) => {
       const requests = keys.map((idempotencyKey) => ({ organisationId, workflowId, idempotencyKey }));
       const lookups = await remembered.lookUpAll(() => lookUpStarts(db, requests));
