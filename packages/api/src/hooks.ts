@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { findUnsupportedCharacters, type JsonValue } from '@millrace/engine';
 import { ApiError, unavailable } from '@millrace/errors/errors';
-import { createAuthenticator } from '@millrace/http/auth';
+import { type Authenticator, createAuthenticator } from '@millrace/http/auth';
 import { refuseContentEncoding } from '@millrace/http/body';
 import { BodyBudget, reserveBody } from '@millrace/http/body-budget';
 import type { Principal } from '@millrace/http/context';
@@ -54,7 +54,8 @@ export function addRequestHooks(app: FastifyInstance, deps: AppDeps, pages: Admi
   addSecurityHeaders(app, deps.config.publicUrl);
   lingerAfterEarlyResponses(app);
   warnOfUntrustedProxy(app, deps.config);
-  addEntryChecks(app, deps, urgent, pages);
+  const authenticator = createAuthenticator(deps.db, deps.config.limits.failedAuthPerMinutePerIp);
+  addEntryChecks(app, deps, urgent, pages, authenticator);
   // Callbacks rather than promises where nothing is awaited: a promise for each hook of each request is a large part of the cost of a start.
   app.addHook('preValidation', (request, _reply, done) => {
     // A stream is only beginning to arrive.
@@ -85,7 +86,9 @@ export function addRequestHooks(app: FastifyInstance, deps: AppDeps, pages: Admi
     done();
   });
   app.setErrorHandler(async (error, request, reply) => {
-    const publicError = await unlessRefused(toApiError(error, request), request, reply);
+    const thrown = toApiError(error, request);
+    if (thrown.code === 'database_unavailable') authenticator.forget();
+    const publicError = await unlessRefused(thrown, request, reply);
     if (deps.meters !== undefined) countRefusal(deps.meters, publicError);
     reportRefusal(deps.db, request, publicError);
     return respondToError(publicError, request, reply);
@@ -98,9 +101,9 @@ function addEntryChecks(
   deps: AppDeps,
   urgent: AppDeps,
   pages: AdminPages | null,
+  authenticator: Authenticator,
 ): void {
   const { limits } = deps.config;
-  const authenticator = createAuthenticator(deps.db, limits.failedAuthPerMinutePerIp);
   const enterAdmin = createAdminEntry(urgent);
   const perKey = createRateLimiter(limits.requestsPerMinutePerKey);
   // Separate, so that filling one with made-up callers doesn't lock out those of another.

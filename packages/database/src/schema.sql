@@ -2069,7 +2069,7 @@ CREATE INDEX workflows_list_by_name ON public.workflows USING btree (organisatio
 
 CREATE INDEX workflows_list_by_run ON public.workflows USING btree (organisation_id, is_archived, last_execution_id, id);
 
-CREATE TRIGGER api_keys_note_permit_change AFTER UPDATE ON public.api_keys FOR EACH ROW WHEN ((((((((((old.organisation_id IS DISTINCT FROM new.organisation_id) OR (old.scopes IS DISTINCT FROM new.scopes)) OR (old.issued_by IS DISTINCT FROM new.issued_by)) OR (old.issued_by_user IS DISTINCT FROM new.issued_by_user)) OR (old.expires_at IS DISTINCT FROM new.expires_at)) OR (old.rotated_at IS DISTINCT FROM new.rotated_at)) OR (old.revoked_at IS DISTINCT FROM new.revoked_at)) OR (old.locked_at IS DISTINCT FROM new.locked_at)) OR ((old.consecutive_failures = 0) AND (new.consecutive_failures > 0)))) EXECUTE FUNCTION note_permit_change();
+CREATE TRIGGER api_keys_note_permit_change AFTER UPDATE ON public.api_keys FOR EACH ROW WHEN (((old.organisation_id <> new.organisation_id) OR (old.scopes <> new.scopes) OR (old.issued_by IS DISTINCT FROM new.issued_by) OR (old.issued_by_user IS DISTINCT FROM new.issued_by_user) OR (old.expires_at IS DISTINCT FROM new.expires_at) OR (old.rotated_at IS DISTINCT FROM new.rotated_at) OR (old.revoked_at IS DISTINCT FROM new.revoked_at) OR (old.locked_at IS DISTINCT FROM new.locked_at) OR ((old.consecutive_failures = 0) AND (new.consecutive_failures > 0)))) EXECUTE FUNCTION note_permit_change();
 
 CREATE TRIGGER api_keys_note_permit_end AFTER DELETE ON public.api_keys FOR EACH ROW EXECUTE FUNCTION note_permit_change();
 
@@ -2121,7 +2121,7 @@ CREATE TRIGGER files_count_update AFTER UPDATE ON public.files FOR EACH ROW WHEN
 
 CREATE TRIGGER former_ids_note_permit_change AFTER INSERT OR DELETE OR UPDATE ON public.former_ids FOR EACH ROW EXECUTE FUNCTION note_permit_change();
 
-CREATE TRIGGER members_note_permit_change AFTER UPDATE ON public.members FOR EACH ROW WHEN (((((old.organisation_id IS DISTINCT FROM new.organisation_id) OR (old.email IS DISTINCT FROM new.email)) OR (old.role IS DISTINCT FROM new.role)) OR (old.removed_at IS DISTINCT FROM new.removed_at))) EXECUTE FUNCTION note_permit_change_everywhere();
+CREATE TRIGGER members_note_permit_change AFTER UPDATE ON public.members FOR EACH ROW WHEN (((old.organisation_id <> new.organisation_id) OR (old.email <> new.email) OR (old.role <> new.role) OR (old.removed_at IS DISTINCT FROM new.removed_at))) EXECUTE FUNCTION note_permit_change_everywhere();
 
 CREATE TRIGGER members_note_permit_end AFTER DELETE ON public.members FOR EACH ROW EXECUTE FUNCTION note_permit_change_everywhere();
 
@@ -2131,7 +2131,7 @@ CREATE TRIGGER organisation_settings_note_permit_change AFTER UPDATE ON public.o
 
 CREATE TRIGGER organisation_settings_note_permit_end AFTER DELETE ON public.organisation_settings FOR EACH ROW EXECUTE FUNCTION note_permit_change();
 
-CREATE TRIGGER users_note_permit_change AFTER UPDATE ON public.users FOR EACH ROW WHEN (((old.email IS DISTINCT FROM new.email) OR (old.removed_at IS DISTINCT FROM new.removed_at))) EXECUTE FUNCTION note_permit_change_everywhere();
+CREATE TRIGGER users_note_permit_change AFTER UPDATE ON public.users FOR EACH ROW WHEN (((old.email <> new.email) OR (old.removed_at IS DISTINCT FROM new.removed_at))) EXECUTE FUNCTION note_permit_change_everywhere();
 
 CREATE TRIGGER users_note_permit_end AFTER DELETE ON public.users FOR EACH ROW EXECUTE FUNCTION note_permit_change_everywhere();
 
@@ -2141,7 +2141,7 @@ CREATE TRIGGER vector_items_count_insert AFTER INSERT ON public.vector_items REF
 
 CREATE TRIGGER vector_items_count_update AFTER UPDATE ON public.vector_items REFERENCING OLD TABLE AS former NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_vector_bytes();
 
-CREATE TRIGGER workflows_note_permit_change AFTER UPDATE ON public.workflows FOR EACH ROW WHEN ((((((old.organisation_id IS DISTINCT FROM new.organisation_id) OR (old.name IS DISTINCT FROM new.name)) OR (old.status IS DISTINCT FROM new.status)) OR (old.version IS DISTINCT FROM new.version)) OR (old.is_test_mode IS DISTINCT FROM new.is_test_mode))) EXECUTE FUNCTION note_permit_change();
+CREATE TRIGGER workflows_note_permit_change AFTER UPDATE ON public.workflows FOR EACH ROW WHEN (((old.organisation_id <> new.organisation_id) OR (old.name <> new.name) OR (old.status <> new.status) OR (old.version <> new.version) OR (old.is_test_mode <> new.is_test_mode))) EXECUTE FUNCTION note_permit_change();
 
 CREATE TRIGGER workflows_note_permit_end AFTER DELETE ON public.workflows FOR EACH ROW EXECUTE FUNCTION note_permit_change();
 

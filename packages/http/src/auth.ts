@@ -49,6 +49,8 @@ export interface Authenticator {
    * @throws ApiError as {@link authenticate} does
    */
   recheck(principal: Principal, scope: Scope): Promise<void>;
+  /** The database couldn't be reached: what answers next may be another server, of which the snapshots of grants say nothing. */
+  forget(): void;
 }
 
 /** A key as it was when it was last looked up. */
@@ -160,6 +162,7 @@ export function createAuthenticator(db: Database, failuresPerMinute: number): Au
       refuseUnlessValid(key);
       if (!toPrincipal(key).scopes.includes(scope)) throw insufficientScope(scope);
     },
+    forget: () => lastUses.clear(),
   };
 }
 

@@ -184,6 +184,18 @@ describe('a process that works', () => {
   });
 });
 
+test('the page asks Node for no handles: one that is being collected as garbage would end the process', async () => {
+  const inside = process as unknown as Record<'_getActiveHandles' | '_getActiveRequests', () => unknown>;
+  const asked = [vi.spyOn(inside, '_getActiveHandles'), vi.spyOn(inside, '_getActiveRequests')];
+  const page = await pageOf({ meters: metersOf(service) })();
+  expect(page).toContain('nodejs_active_resources{');
+  expect(page).not.toMatch(/nodejs_active_(handles|requests)/);
+  for (const spy of asked) {
+    expect(spy).not.toHaveBeenCalled();
+    spy.mockRestore();
+  }
+});
+
 test('a process that has just started shows what alerts are about as zero: Prometheus sees no increase from nothing', async () => {
   const families = parseExposition(await pageOf({})());
   const rules = readFileSync(new URL('../../../../deploy/monitoring/alerts.yml', import.meta.url), 'utf8');

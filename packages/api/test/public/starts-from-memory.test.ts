@@ -1,5 +1,6 @@
 import type { AddressInfo } from 'node:net';
 import { buildApp } from '@millrace/api/app';
+import { DatabaseUnavailableError } from '@millrace/database/errors';
 import { addMember, removeMember } from '@millrace/identity/members/store';
 import { NO_EXECUTOR } from '@millrace/runtime/executor';
 import { RUNNABLE_FLOW } from '@millrace/testing/flows';
@@ -20,6 +21,7 @@ let member: { readonly id: number; readonly email: string };
 let workflowId: number;
 let sent: string[] = [];
 let members = 0;
+let refuseNext: Error | null = null;
 let stopped: { mockRestore(): void } | undefined;
 
 beforeAll(async () => {
@@ -28,7 +30,9 @@ beforeAll(async () => {
   const query = db.query.bind(db);
   vi.spyOn(db, 'query').mockImplementation((text, values, name) => {
     sent.push(name ?? '');
-    return query(text, values, name) as never;
+    const refusal = refuseNext;
+    refuseNext = null;
+    return (refusal === null ? query(text, values, name) : Promise.reject(refusal)) as never;
   });
 });
 afterAll(() => service.stop());
@@ -114,6 +118,18 @@ test('a process that is busy running looks up, so that it accepts no more than i
   await busy.close();
   expect(names.filter((name) => name === 'look_up_starts').length).toBe(10);
   expect(names).not.toContain('insert_executions_permitted');
+});
+
+test('nothing is remembered of before the database was away', async () => {
+  await remember();
+  const { db } = service.database;
+  const away = new DatabaseUnavailableError('away');
+  const read = vi.spyOn(db, 'readForOrganisation').mockRejectedValue(away);
+  // The key is looked up meanwhile.
+  refuseNext = away;
+  expect((await service.api('GET', '/executions/1', { key })).status).toBe(503);
+  read.mockRestore();
+  expect(await statementsOf(() => execute())).toContain('find_keys_for_authentication');
 });
 
 const CHANGES: { readonly [what: string]: [change: () => Promise<unknown>, status: number, code: string] } = {

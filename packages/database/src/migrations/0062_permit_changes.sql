@@ -24,16 +24,17 @@ BEGIN
 END $$;
 
 CREATE TRIGGER workflows_note_permit_change AFTER UPDATE ON workflows FOR EACH ROW
-  WHEN ((OLD.organisation_id, OLD.name, OLD.status, OLD.version, OLD.is_test_mode)
-    IS DISTINCT FROM (NEW.organisation_id, NEW.name, NEW.status, NEW.version, NEW.is_test_mode))
+  WHEN (OLD.organisation_id <> NEW.organisation_id OR OLD.name <> NEW.name OR OLD.status <> NEW.status OR OLD.version <> NEW.version
+    OR OLD.is_test_mode <> NEW.is_test_mode)
   EXECUTE FUNCTION note_permit_change();
 CREATE TRIGGER workflows_note_permit_end AFTER DELETE ON workflows FOR EACH ROW EXECUTE FUNCTION note_permit_change();
 
 -- The next success of a key that has failed must be recorded, so it has to be looked up.
 CREATE TRIGGER api_keys_note_permit_change AFTER UPDATE ON api_keys FOR EACH ROW
-  WHEN ((OLD.organisation_id, OLD.scopes, OLD.issued_by, OLD.issued_by_user, OLD.expires_at, OLD.rotated_at, OLD.revoked_at, OLD.locked_at)
-    IS DISTINCT FROM (NEW.organisation_id, NEW.scopes, NEW.issued_by, NEW.issued_by_user, NEW.expires_at, NEW.rotated_at, NEW.revoked_at, NEW.locked_at)
-    OR (OLD.consecutive_failures = 0 AND NEW.consecutive_failures > 0))
+  WHEN (OLD.organisation_id <> NEW.organisation_id OR OLD.scopes <> NEW.scopes OR OLD.issued_by IS DISTINCT FROM NEW.issued_by
+    OR OLD.issued_by_user IS DISTINCT FROM NEW.issued_by_user OR OLD.expires_at IS DISTINCT FROM NEW.expires_at
+    OR OLD.rotated_at IS DISTINCT FROM NEW.rotated_at OR OLD.revoked_at IS DISTINCT FROM NEW.revoked_at
+    OR OLD.locked_at IS DISTINCT FROM NEW.locked_at OR (OLD.consecutive_failures = 0 AND NEW.consecutive_failures > 0))
   EXECUTE FUNCTION note_permit_change();
 CREATE TRIGGER api_keys_note_permit_end AFTER DELETE ON api_keys FOR EACH ROW EXECUTE FUNCTION note_permit_change();
 
@@ -50,10 +51,11 @@ CREATE TRIGGER former_ids_note_permit_change AFTER INSERT OR UPDATE OR DELETE ON
 
 -- The role of whoever issued a key may come from a membership of another organisation.
 CREATE TRIGGER members_note_permit_change AFTER UPDATE ON members FOR EACH ROW
-  WHEN ((OLD.organisation_id, OLD.email, OLD.role, OLD.removed_at) IS DISTINCT FROM (NEW.organisation_id, NEW.email, NEW.role, NEW.removed_at))
+  WHEN (OLD.organisation_id <> NEW.organisation_id OR OLD.email <> NEW.email OR OLD.role <> NEW.role
+    OR OLD.removed_at IS DISTINCT FROM NEW.removed_at)
   EXECUTE FUNCTION note_permit_change_everywhere();
 CREATE TRIGGER members_note_permit_end AFTER DELETE ON members FOR EACH ROW EXECUTE FUNCTION note_permit_change_everywhere();
 CREATE TRIGGER users_note_permit_change AFTER UPDATE ON users FOR EACH ROW
-  WHEN ((OLD.email, OLD.removed_at) IS DISTINCT FROM (NEW.email, NEW.removed_at))
+  WHEN (OLD.email <> NEW.email OR OLD.removed_at IS DISTINCT FROM NEW.removed_at)
   EXECUTE FUNCTION note_permit_change_everywhere();
 CREATE TRIGGER users_note_permit_end AFTER DELETE ON users FOR EACH ROW EXECUTE FUNCTION note_permit_change_everywhere();

@@ -143,6 +143,13 @@ describe('what is recalled', () => {
     expect(await third).not.toBeNull();
   });
 
+  test('nothing from before a start could not be stored', async () => {
+    const { recall, lookUp, starts } = setUp();
+    await lookUp();
+    starts.noteUnavailable();
+    expect(await recall()).toBeNull();
+  });
+
   test('the time of the database as of the reservation, and what has passed since', async () => {
     const { recall, lookUp, wait, database } = setUp();
     await lookUp();
