@@ -61,8 +61,8 @@ export interface RecalledKey {
 }
 
 /**
- * Checks API keys against the database on every request, so that revoking, locking and lowering a role take effect at once; concurrent
- * requests share the statements for look-ups and counts.
+ * Checks API keys against the database for every request, or has the statement check them that stores what they start, so that revoking, locking and
+ * lowering a role take effect at once. Concurrent requests share the statements for look-ups and counts.
  * @param failuresPerMinute failed authentications per source address, and requests beyond its scopes per key; 0 disables the limits
  */
 export function createAuthenticator(db: Database, failuresPerMinute: number): Authenticator {
