@@ -292,10 +292,8 @@ test('JSON from a text editor is pasted; a mistake in it is reported with its po
 test('broken JSON is refused without its position while the service is unreachable', async () => {
   const { page } = await openIn(world, FLOW, { isFresh: true });
   await page.evaluate(() => navigator.clipboard.writeText('{"nodes": [{"id": "new"},]}'));
-  // What shows messages is loaded once the page is complete.
-  await page.waitForFunction(() =>
-    performance.getEntriesByType('resource').some(({ name }) => name.includes('/toast-list-')),
-  );
+  // What shows messages is loaded once the page is complete. It is there when it has drawn, not when its first file has arrived: that imports others.
+  await page.locator('.mantine-Notifications-root').first().waitFor({ state: 'attached' });
   await page.context().setOffline(true);
   await page.keyboard.press('Control+v');
   const said = page.getByText('This JSON has an error, so nothing was pasted.');
