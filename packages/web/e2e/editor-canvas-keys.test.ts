@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type BrowserService, expectNoComplaints, openBrowserService } from './support/browser-service.ts';
 import { boxOf, canvasNode, draftOf, eventually, openFlow as openIn } from './support/canvas.ts';
 import { chooseNode } from './support/editor.ts';
-import { focused } from './support/focused.ts';
+import { deselectByEscape, focused } from './support/focused.ts';
 
 let world: BrowserService;
 beforeAll(async () => {
@@ -101,9 +101,7 @@ describe('by keyboard only', () => {
     await tabTo(page, '.react-flow__node[data-id="set"]');
     await page.keyboard.press('Enter');
     await page.getByRole('complementary', { name: 'Node' }).waitFor();
-    await page.keyboard.press('Escape');
-    // The node loses the focus with the next frame, and must not count as reached before.
-    await eventually(() => hasFocus(page, '.react-flow__node[data-id="set"]')).toBe(false);
+    await deselectByEscape(canvasNode(page, 'set'));
     await tabTo(page, '.react-flow__node[data-id="set"]');
     await page.keyboard.press('Space');
     await page.keyboard.press('Shift+ArrowDown');
