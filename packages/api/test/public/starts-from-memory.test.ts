@@ -352,7 +352,7 @@ describe('of starts under way at two processes while something changes, none tha
     let accepted = 0;
     let late = 0;
     const { port } = other.server.address() as AddressInfo;
-    const begun = Promise.withResolvers<void>();
+    const started = Promise.withResolvers<void>();
     async function keepStarting(url: string): Promise<void> {
       for (let after = 0; after < 3; after += Number(isOver)) {
         const wasOver = isOver;
@@ -365,12 +365,12 @@ describe('of starts under way at two processes while something changes, none tha
         if (answer.status !== 202) continue;
         accepted += 1;
         if (wasOver) late += 1;
-        if (accepted === 200) begun.resolve();
+        if (accepted === 200) started.resolve();
       }
     }
     const urls = [service.url, `http://127.0.0.1:${port}`];
     const starting = Array.from({ length: 16 }, (_, index) => keepStarting(urls[index % 2] ?? ''));
-    await begun.promise;
+    await started.promise;
     sent = [];
     await run(sql, id);
     isOver = true;

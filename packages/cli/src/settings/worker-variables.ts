@@ -90,7 +90,8 @@ export const WORKER_VARIABLES = {
     zero: 'no limit',
   }),
   MILLRACE_ORGANISATION_DATA_STORAGE: bytes({
-    about: 'Size of the data.store entries that one organisation may store; beyond it, writes fail',
+    about:
+      'Size of the data.store entries and ai.vectors texts that one organisation may store; beyond it, writes fail',
     fallback: '10GiB',
     example: '1GiB',
     min: '1KiB',

@@ -1,5 +1,6 @@
 import { coalesce } from '@millrace/database/coalesce';
 import type { Database, Queryable } from '@millrace/database/database';
+import { DatabaseUnavailableError } from '@millrace/database/errors';
 import type { ClaimedExecution } from '@millrace/engine';
 import { ApiError } from '@millrace/errors/errors';
 import { message } from '@millrace/messages';
@@ -175,7 +176,7 @@ export function createStarter({ db, executor, config, meters = new Meters() }: S
           row: ahead === null ? row : { ...row, ...ahead.row },
           keepTrying: beforeDeadline(),
         }).catch((error: unknown) => {
-          remembered.noteUnavailable();
+          if (error instanceof DatabaseUnavailableError) remembered.noteUnavailable();
           throw error;
         });
         if (refusedForMs !== null) throw rateQueueFull(refusedForMs);

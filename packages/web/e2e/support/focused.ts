@@ -16,3 +16,14 @@ export async function closeByEscape(layer: Locator): Promise<void> {
   await layer.page().keyboard.press('Escape');
   await layer.waitFor({ state: 'hidden' });
 }
+
+/** Deselects the focused node of the canvas with Escape, which takes the focus from it only with the next frame. */
+export async function deselectByEscape(node: Locator): Promise<void> {
+  await focused(node);
+  await node.page().keyboard.press('Escape');
+  await expect
+    .poll(() => node.evaluate((here) => here.contains(document.activeElement)), {
+      message: `${node.toString()} has lost the focus`,
+    })
+    .toBe(false);
+}
