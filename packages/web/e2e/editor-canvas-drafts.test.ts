@@ -9,6 +9,7 @@ import {
   canvasNode,
   draftOf,
   eventually,
+  hasFetched,
   hasReserve,
   keptDraft,
   openEditor,
@@ -161,9 +162,8 @@ describe('drafts', () => {
     const opened = await openFlow(person, id);
     const { page } = opened;
     // The change is what meets the end of the session, not what the palette loads before it.
-    const hasLoaded = page.waitForResponse((response) => response.url().endsWith('/connectors'));
     await page.keyboard.press('/');
-    await hasLoaded;
+    await hasFetched(page, '/node-types', '/connectors', '/connector-types');
     await db.query('DELETE FROM sessions WHERE user_id = $1', [person.userId]);
     await chooseNode(page, 'code');
     await page.getByText('Your session has ended. Sign in again to pick up where you left off.').waitFor();
@@ -273,6 +273,7 @@ describe('saving', () => {
       await expect.poll(() => tabs.getByRole('link', { name }).getAttribute('aria-current')).toBe('page');
     };
     const view = () => page.locator('.react-flow__viewport').getAttribute('style');
+    await stillCanvas(page);
     const whole = await view();
     await page.keyboard.press('+');
     await expect.poll(view).not.toBe(whole);

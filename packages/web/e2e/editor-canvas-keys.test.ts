@@ -3,8 +3,8 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type BrowserService, expectNoComplaints, openBrowserService } from './support/browser-service.ts';
 import { boxOf, canvasNode, draftOf, eventually, openFlow as openIn } from './support/canvas.ts';
-import { chooseNode } from './support/editor.ts';
-import { deselectByEscape, focused } from './support/focused.ts';
+import { chooseNode, templateField } from './support/editor.ts';
+import { closeByEscape, deselectByEscape, focused } from './support/focused.ts';
 
 let world: BrowserService;
 beforeAll(async () => {
@@ -39,7 +39,7 @@ async function tabTo(page: Page, wanted: string): Promise<void> {
 /** Selects an item of the open menu with the arrow keys. */
 async function chooseItem(page: Page, name: string): Promise<void> {
   const item = page.getByRole('menuitem', { name });
-  await item.waitFor();
+  await focused(page.getByRole('menu').filter({ has: item }));
   const isThere = () => item.evaluate((element) => element === document.activeElement);
   for (let presses = 0; presses < 20 && !(await isThere()); presses += 1)
     await page.keyboard.press('ArrowDown');
@@ -71,26 +71,49 @@ describe('by keyboard only', () => {
     expectNoComplaints(opened);
   });
 
-  test('typing into the palette goes on when the panel of the node added before appears', async () => {
-    const held = Promise.withResolvers<void>();
+  /** A flow to which a node was added whose URL has to be filled in; its panel appears when it is released. */
+  async function openWithPanelHeld() {
+    const { promise: held, resolve: release } = Promise.withResolvers<void>();
     const prepare = (page: Page) =>
       page.route(/\/assets\/node-panel-/, async (route) => {
-        await held.promise;
+        await held;
         await route.continue();
       });
     const opened = await openIn(world, FLOW, { prepare });
+    await opened.page.getByRole('button', { name: 'Add node' }).press('Enter');
+    await chooseNode(opened.page, 'http');
+    return { ...opened, release };
+  }
+
+  test('typing into the palette goes on when the panel of the node added before appears', async () => {
+    const { release, ...opened } = await openWithPanelHeld();
     const { page } = opened;
-    await page.keyboard.press('/');
-    // Its URL has to be filled in.
-    await chooseNode(page, 'http');
     await page.keyboard.press('Control+/');
     const search = page.locator('.flow-palette input');
     await focused(search);
     await page.keyboard.type('set ');
-    held.resolve();
+    release();
     await page.getByRole('textbox', { name: 'URL' }).waitFor();
     await page.keyboard.type('values');
     expect(await search.inputValue()).toBe('set values');
+    expectNoComplaints(opened);
+  });
+
+  test('the panel of a new node takes the focus from what opened the palette, however late it appears', async () => {
+    const { release, ...opened } = await openWithPanelHeld();
+    release();
+    await focused(templateField(opened.page.locator('.editor-side'), 'URL'));
+    expectNoComplaints(opened);
+  });
+
+  test('a button reached meanwhile keeps the focus when the panel of a new node appears', async () => {
+    const { release, ...opened } = await openWithPanelHeld();
+    const { page } = opened;
+    await tabTo(page, '[aria-label="Show as a list"]');
+    release();
+    await templateField(page.locator('.editor-side'), 'URL').waitFor();
+    await page.keyboard.press('Enter');
+    await page.getByRole('table', { name: 'Nodes of this workflow' }).waitFor();
     expectNoComplaints(opened);
   });
 
@@ -219,8 +242,7 @@ describe('by keyboard only', () => {
     const { page } = opened;
     await canvasNode(page, 'set').waitFor();
     await page.keyboard.press('?');
-    await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor();
-    await page.keyboard.press('Escape');
+    await closeByEscape(page.getByRole('dialog', { name: 'Keyboard shortcuts' }));
     await canvasNode(page, 'set').click();
     const label = page.getByRole('textbox', { name: 'Node name' });
     await label.fill('a/b?l');

@@ -3,6 +3,7 @@ import type { BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type BrowserService, expectNoComplaints, openBrowserService } from './support/browser-service.ts';
 import { canvasNode, draftOf, eventually, handleOf, middleOf, openFlow } from './support/canvas.ts';
+import { closeByEscape } from './support/focused.ts';
 
 let world: BrowserService;
 beforeAll(async () => {
@@ -156,7 +157,7 @@ describe('by touch', () => {
     await finger.down(await middleOf(page.locator('.react-flow__nodesselection-rect')));
     await page.getByRole('menuitem', { name: 'Arrange in a row' }).waitFor();
     await finger.up();
-    await page.keyboard.press('Escape');
+    await closeByEscape(page.getByRole('menu'));
     await page.getByRole('button', { name: 'Select multiple' }).tap();
     await finger.tap(await gripOf(page, 'start'));
     await page.getByRole('complementary', { name: 'Node' }).waitFor();

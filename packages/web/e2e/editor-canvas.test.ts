@@ -81,7 +81,7 @@ describe('building by mouse only', () => {
       targetPosition: { x: condition.x - canvas.x + 60, y: condition.y - canvas.y - 180 },
     });
     await canvasNode(page, 'set').waitFor();
-    await page.keyboard.press('Escape');
+    await page.locator('.flow-palette').waitFor({ state: 'detached' });
     await dragTo(
       page,
       await middleOf(page.locator('[data-nodeid="if"][data-handleid="true"]')),

@@ -81,6 +81,7 @@ async function selectText(page: Page, name: string): Promise<void> {
 }
 
 describe('the panel of a node', () => {
+  const left = async () => (await configInDraft('test'))?.conditions;
   test('offers what a template can read, and shows the result with the sample', async () => {
     const params = { org: person.organisationId, id: workflowId };
     await person.call('PUT /orgs/:org/workflows/:id/sample', {
@@ -90,15 +91,13 @@ describe('the panel of a node', () => {
     const opened = await openNode('The test');
     const { page } = opened;
     await page.getByText('= 250').waitFor();
+    // Nothing is offered for what was typed before it has loaded.
+    await templateField(page.locator('body'), 'Left side').waitFor();
     await selectText(page, 'Left side');
     await page.keyboard.type('{{trigger.data.cust');
     await page.getByRole('option', { name: /trigger\.data\.customer\.name/ }).click();
     await page.getByText('= "Ada"').waitFor();
-    await expect
-      .poll(() => configInDraft('test'))
-      .toMatchObject({
-        conditions: [{ left: '{{trigger.data.customer.name}}' }],
-      });
+    await expect.poll(left).toMatchObject([{ left: '{{trigger.data.customer.name}}' }]);
     await replaceText(page, 'Left side', '{{trigger.data.total | nope}}');
     await page.getByText(/nope/).nth(1).waitFor();
     expectNoComplaints(opened);
@@ -153,7 +152,6 @@ describe('the panel of a node', () => {
     expectNoComplaints(opened);
   });
 
-  const left = async () => (await configInDraft('test'))?.conditions;
   test('a text keeps its lines, and looking at another kind of value loses nothing', async () => {
     const opened = await openNode('The test');
     const { page } = opened;
@@ -221,6 +219,8 @@ describe('the panel of a node', () => {
     // What is below the end of the window is loaded later.
     const opened = await openNode('The call', person, { isFresh: true, width: 1280, height: 1600 });
     const { page, context } = opened;
+    // The last part of the panel itself.
+    await page.getByRole('button', { name: 'Run this node' }).waitFor();
     await context.setOffline(true);
     await page.getByRole('combobox', { name: 'How to write Body' }).selectOption('JSON');
     await page.getByText(/^Couldn't load this part/).waitFor();

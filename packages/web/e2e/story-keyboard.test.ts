@@ -111,6 +111,7 @@ async function buildInTheList(page: Page, hand: KeyboardHand): Promise<void> {
   await hand.enter(editor.list.getByRole('button', { name: 'Actions for Set values' }));
   await hand.choose(page.getByRole('menuitem', { name: 'Connect to…' }));
   await hand.write(page.getByRole('combobox', { name: 'To' }), 'delay');
+  await page.getByRole('option', { name: /\(delay\)$/ }).waitFor();
   await hand.press('ArrowDown', 'Enter');
   await hand.enter(page.getByRole('dialog').getByRole('button', { name: 'Connect' }));
   await editor.list.getByRole('button', { name: 'Remove the connection to Delay' }).waitFor();

@@ -1,8 +1,10 @@
 import type { Flow } from '@millrace/engine';
+import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type BrowserService, expectNoComplaints, openBrowserService } from './support/browser-service.ts';
-import { openFlow } from './support/canvas.ts';
+import { openFlow, stillCanvas } from './support/canvas.ts';
 import { editorOf, templateField } from './support/editor.ts';
+import { closeByEscape } from './support/focused.ts';
 
 let world: BrowserService;
 beforeAll(async () => {
@@ -128,7 +130,7 @@ test('runs to a node, watches what others start, and runs again from the node th
   await bar.getByRole('button', { name: '2 outputs pinned' }).click();
   const found = page.getByRole('dialog', { name: /outputs pinned/ });
   await found.getByText('Pinned outputs').waitFor();
-  await page.keyboard.press('Escape');
+  await closeByEscape(found);
   await editor.node('end').getByText('Failed').waitFor();
   await editor.node('second').getByText('Pinned output').waitFor();
   await editor.node('end').click();
@@ -159,11 +161,14 @@ test('after the page was closed, templates still know the last outputs', async (
   await output.waitFor();
   await again.page.keyboard.press('F2');
   await output.waitFor({ state: 'detached' });
+  // With its room back, the canvas moves: the second click would miss.
+  await stillCanvas(again.page);
   await later.node('first').dblclick();
   await output.waitFor();
   await later.panel.getByRole('button', { name: 'Widen the node panel' }).click();
   await output.waitFor({ state: 'detached' });
   // A trigger reads nothing, but something comes out of it.
+  await stillCanvas(again.page);
   await later.node('start').dblclick();
   await output.getByText('From the last execution:').waitFor();
   await again.page.keyboard.press('F2');
@@ -292,9 +297,10 @@ test('a pinned output too large for a closing page is there at the next visit', 
   await page.goBack();
   await editor.node('first').getByText('Pinned output').waitFor();
   await expect.poll(pins).toEqual([['first', large]]);
-  expect(
-    await page.evaluate(() => Object.keys(localStorage).filter((key) => key.includes('unkept'))),
-  ).toEqual([]);
+  // The page is told a moment later.
+  await expect
+    .poll(() => page.evaluate(() => Object.keys(localStorage).filter((key) => key.includes('unkept'))))
+    .toEqual([]);
 });
 
 test('a cancelled run shows its results on the canvas, and can be run again', async () => {
@@ -381,6 +387,16 @@ test("the page's shortcuts work inside fields, and code says how to leave it", a
   expectNoComplaints(opened);
 });
 
+/** Marks the page once something that had the focus is gone and nothing else has it. */
+async function noteLostFocus(page: Page): Promise<void> {
+  await page.evaluate(() => {
+    const { body } = document;
+    new MutationObserver(() => {
+      if (document.activeElement === body) body.dataset.hasLostFocus = '';
+    }).observe(body, { subtree: true, childList: true });
+  });
+}
+
 test('typing in a field while its editor is loading continues at the same place', async () => {
   const { opened, page, editor } = await openChain();
   let letThrough = () => {};
@@ -399,9 +415,12 @@ test('typing in a field while its editor is loading continues at the same place'
   await page.keyboard.type('early ');
   // What is selected by then is replaced.
   await page.keyboard.press('Shift+End');
+  await noteLostFocus(page);
   letThrough();
   const field = templateField(editor.panel, 'Value of said');
   await field.waitFor();
+  // A key pressed at that moment would be one of the page: Delete would remove the node.
+  expect(await page.evaluate(() => document.body.dataset.hasLostFocus)).toBeUndefined();
   await page.keyboard.type('and late');
   await field.getByText('early and late', { exact: true }).waitFor();
   expectNoComplaints(opened);

@@ -34,7 +34,7 @@ import { ErrorState, LoadingRows } from '@millrace/ui/components/states.tsx';
 import { Muted } from '@millrace/ui/components/text.tsx';
 import { WithCode } from '@millrace/ui/components/with-code.tsx';
 import { Pin, Replace, TriangleAlert } from 'lucide-react';
-import { type ReactNode, useEffect, useRef, useState } from 'react';
+import { type ReactNode, type RefObject, useEffect, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { FITTING_MENU, TriggerLines } from '../canvas/node-menu-items.tsx';
 import { needsConnectors, useWholeTypes } from '../canvas/use-connectors.ts';
@@ -58,11 +58,14 @@ const PollStatus = lazyPart(async () => (await import('../polling/poll-status.ts
 export function NodePanel({
   nodeId,
   takesFocus = false,
+  focusedBefore,
   helpAsked = 0,
 }: {
   nodeId: string;
   /** Focuses the first field that has to be filled in. */
   takesFocus?: boolean;
+  /** What it may take the focus from. */
+  focusedBefore?: RefObject<Element | null>;
   /** Shows the help whenever it changes, and at first unless it is 0. */
   helpAsked?: number;
 }) {
@@ -76,11 +79,20 @@ export function NodePanel({
   const whole = isWhole(type) ? type : undefined;
   if (whole === undefined && (type !== undefined || !areThere))
     return error === null ? <LoadingRows /> : <ErrorState error={error} onRetry={retry} />;
-  return <Panel key={nodeId} node={node} type={whole} takesFocus={takesFocus} helpAsked={helpAsked} />;
+  return <Panel key={nodeId} node={node} type={whole} {...{ takesFocus, focusedBefore, helpAsked }} />;
 }
 
 /** What somebody may be typing into. */
 const TYPED_INTO = 'input, textarea, [contenteditable="true"]';
+
+/** Whether somebody has gone on while the panel was loading, such as to a button, or types into the palette for the next node. */
+function isElsewhere(panel: Element | null, before: Element | null): boolean {
+  const { activeElement: focused, body } = document;
+  if (focused === null || focused === body) return false;
+  if (focused.matches(TYPED_INTO)) return true;
+  // The drawer of a narrow window takes the focus before what is in it appears.
+  return focused !== before && panel?.closest('[role="dialog"]')?.contains(focused) !== true;
+}
 
 type Tab = 'configure' | 'behaviour' | 'output' | 'help';
 
@@ -88,11 +100,13 @@ function Panel({
   node,
   type,
   takesFocus,
+  focusedBefore,
   helpAsked,
 }: {
   node: FlowNode;
   type: NodeType | undefined;
   takesFocus: boolean;
+  focusedBefore: RefObject<Element | null> | undefined;
   helpAsked: number;
 }) {
   const { t } = useTranslation();
@@ -103,10 +117,9 @@ function Panel({
   const marks = useTabMarks(node.id);
   const frame = useRef<HTMLDivElement>(null);
   useEffect(() => {
-    // The panel may appear while somebody types elsewhere already, such as in the palette for the next node.
-    if (!takesFocus || document.activeElement?.matches(TYPED_INTO)) return;
+    if (!takesFocus || isElsewhere(frame.current, focusedBefore?.current ?? null)) return;
     focusFirstEmpty(frame.current);
-  }, [takesFocus]);
+  }, [takesFocus, focusedBefore]);
   return (
     <Stack gap={0} h="100%" ref={frame} {...WHOLE_FORM}>
       <PanelHead node={node} />

@@ -1,7 +1,7 @@
 import { defaultKeymap, history, historyKeymap } from '@codemirror/commands';
 import { Compartment, EditorState, type Extension } from '@codemirror/state';
 import { EditorView, keymap } from '@codemirror/view';
-import { type RefObject, useEffect, useEffectEvent, useRef, useState } from 'react';
+import { type RefObject, useEffect, useEffectEvent, useLayoutEffect, useRef, useState } from 'react';
 import { codeTheme } from './code-theme.ts';
 
 /** What is selected in a text; an empty range is a cursor. */
@@ -46,7 +46,8 @@ export function useCodeView(options: CodeViewOptions): RefObject<HTMLDivElement 
   const attributes = JSON.stringify(options.attributes);
   const firstAttributes = useEffectEvent(() => attributesOf(attributes));
 
-  useEffect(() => {
+  // Before anything else happens: a key pressed after the field it replaces is gone, and before it has the focus, would be one of the page.
+  useLayoutEffect(() => {
     if (frame.current === null) return;
     const editor = new EditorView({
       parent: frame.current,

@@ -136,9 +136,26 @@ export function eventually<Value>(read: () => Value | Promise<Value>) {
   return expect.poll(read);
 }
 
-/** Waits until the palette is there, which the editor loads in reserve for when the connection is lost. */
+/** Waits until the responses from these endpoints have arrived: the ends of their addresses. */
+export async function hasFetched(page: Page, ...paths: readonly string[]): Promise<void> {
+  await page.waitForFunction((ends) => {
+    const arrived = performance.getEntriesByType('resource').map(({ name }) => name);
+    return ends.every((end) => arrived.some((address) => address.endsWith(end)));
+  }, paths);
+}
+
+/**
+ * Waits until the palette is there with all that it imports and lists, which the editor loads in reserve for when the connection is lost. Its own
+ * file may arrive first.
+ */
 export async function hasReserve(page: Page): Promise<void> {
-  await page.waitForFunction(() =>
-    performance.getEntriesByType('resource').some(({ name }) => name.includes('/palette-')),
+  await hasFetched(page, '/node-types');
+  const file = await page.waitForFunction(() =>
+    performance
+      .getEntriesByType('resource')
+      .map(({ name }) => name)
+      .find((address) => /\/palette-[^/]*\.js$/.test(address)),
   );
+  // As a text: the test runner would replace the import.
+  await page.evaluate(`import(${JSON.stringify(await file.jsonValue())}).then(() => undefined)`);
 }

@@ -3,7 +3,7 @@ import { type EditorStore, useEditor, useEditorStore } from '@millrace/editor-mo
 import { IconButton } from '@millrace/ui/components/icon-button.tsx';
 import { fillingSkeleton, lazyPart } from '@millrace/ui/components/lazy-part.tsx';
 import { Copy, Trash2 } from 'lucide-react';
-import { useCallback, useState } from 'react';
+import { useCallback, useEffect, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { SideFrame } from './side-frame.tsx';
 import { SideHead } from './side-head.tsx';
@@ -58,6 +58,14 @@ export function SidePanel({
   const isThere = useEditor(({ nodes }) => nodes.some(({ id }) => id === node?.id));
   // The palette, which is on the canvas, needs its room.
   const isReplacing = useEditor((state) => state.replacedTrigger !== null);
+  const focusedBefore = useRef<Element | null>(null);
+  useEffect(() => {
+    if (node?.isNew !== true) return;
+    // From the palette, the focus goes back to where it was (`useFocusReturn`); the panel may still be loading then.
+    queueMicrotask(() => {
+      focusedBefore.current = document.activeElement;
+    });
+  }, [node]);
   const close = () => open(null);
   return (
     <SideFrame isOpen={isThere && !(isNarrow && isReplacing)} isWide={isWide && !isReplacing} onClose={close}>
@@ -67,7 +75,12 @@ export function SidePanel({
             <NodeActions nodeId={node.id} />
           </SideHead>
           <div className="editor-side-body">
-            <NodePanel nodeId={node.id} takesFocus={node.isNew} helpAsked={node.helpAsked} />
+            <NodePanel
+              nodeId={node.id}
+              takesFocus={node.isNew}
+              focusedBefore={focusedBefore}
+              helpAsked={node.helpAsked}
+            />
           </div>
         </>
       )}
