@@ -1,3 +1,4 @@
+import { queryRow } from '@millrace/database/query-row';
 import { failure, type NodeContext, success } from '@millrace/engine';
 import { verbatim } from '@millrace/messages';
 import { RUNNABLE_FLOW } from '@millrace/testing/flows';
@@ -48,12 +49,11 @@ interface Row {
 }
 
 async function rowOf(id: number): Promise<Row> {
-  const [row] = await service.database.db.query<Row>(
+  return await queryRow<Row>(
+    service.database.db,
     'SELECT status, worker_id, claim, crashed_attempts FROM executions WHERE id = $1',
     [id],
   );
-  if (row === undefined) throw new Error(`execution ${id} is not stored`);
-  return row;
 }
 
 /** Simulates a vanished worker: its leases have expired. */
