@@ -63,6 +63,9 @@ export const ROLE_SETTINGS: Readonly<Record<string, string>> = {
   idle_in_transaction_session_timeout: String(IDLE_IN_TRANSACTION_MS),
 };
 
+/** While it runs a statement, the server looks this often whether its client is still there. */
+export const CLIENT_CHECK_MS = 5_000;
+
 /**
  * What plans depend on. PostgreSQL's default prices are those of spinning disks: for a page of a long list it then reads and sorts thousands of
  * rows, where an index has them in order. No statement is long enough to be compiled, or to be shared out between processes.
@@ -81,7 +84,7 @@ const SESSION_SETTINGS: Readonly<Record<string, string>> = {
   default_toast_compression: 'lz4',
   idle_session_timeout: '0',
   // The server also gives up on a client that went silent, so that a host that was cut off holds no locks.
-  client_connection_check_interval: '5000',
+  client_connection_check_interval: String(CLIENT_CHECK_MS),
   tcp_keepalives_idle: '10',
   tcp_keepalives_interval: '5',
   tcp_keepalives_count: '3',

@@ -5,7 +5,10 @@ import { CpuUsage, LeaseWatch } from './lease-watch.ts';
 import { stalledSince } from './main-thread.ts';
 import type { PgExecutionStore } from './pg-store.ts';
 
-/** An execution that stalled a worker for this share of its lease counts as the cause of losing it. */
+/**
+ * An execution that stalled a worker for this share of its lease counts as the cause of losing it. It has to be the same share of the longest stall,
+ * too: in a process that gets little of the processor, anything may take long.
+ */
 const STALL_SHARE = 0.25;
 
 /** What a worker claims under: one that lost its lease continues under another one. */
@@ -159,9 +162,12 @@ export class LeaseKeeper {
 
   /** The executions that have stalled the main thread for long enough to cost the worker its lease; none if it was held up itself. */
   #suspectsAmong(running: readonly Lease[], { cpuUsage }: Registration): number[] {
-    const enoughMs = this.#deps.leaseMs * STALL_SHARE;
-    if (cpuUsage.spentMs < enoughMs) return [];
+    const { leaseMs } = this.#deps;
+    if (cpuUsage.spentMs < leaseMs * STALL_SHARE) return [];
     const held = stalledSince(cpuUsage.since);
-    return running.map(({ executionId }) => executionId).filter((id) => (held.get(id) ?? 0) >= enoughMs);
+    const heldMs = (id: number): number => held.get(id) ?? 0;
+    const ids = running.map(({ executionId }) => executionId);
+    const enoughMs = Math.max(leaseMs, ...ids.map(heldMs)) * STALL_SHARE;
+    return ids.filter((id) => heldMs(id) >= enoughMs);
   }
 }

@@ -147,6 +147,8 @@ describe('credentials', () => {
     await change.getByRole('button', { name: 'Save' }).click();
     await page.getByRole('button', { name: 'Edit CRM, renamed' }).click();
     const elsewhere = page.getByRole('dialog', { name: 'Edit CRM, renamed' });
+    // It takes the focus a moment after it is shown; Enter is for the field.
+    await focused(elsewhere);
     await elsewhere.getByLabel('Hosts it may be sent to').fill('evil.example');
     await page.keyboard.press('Enter');
     await elsewhere.getByRole('button', { name: 'Save' }).click();
@@ -194,6 +196,7 @@ describe('the form of a stored credential', () => {
       const dialog = page.getByRole('dialog', { name: change });
       const [entered, never] = [dialog.getByLabel(token), dialog.getByLabel('Webhook URL')];
       await expect.poll(() => entered.getAttribute('placeholder')).toBe(kept);
+      await focused(dialog);
       expect(await never.getAttribute('placeholder')).toBeNull();
       await entered.fill('xoxb-2');
       // By keyboard too.

@@ -3,6 +3,7 @@ import { createPerson, type TestPerson } from '@millrace/testing/admin';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { type BrowserService, expectNoComplaints, openBrowserService } from './support/browser-service.ts';
 import { createWorkflow, editorOf, templateField } from './support/editor.ts';
+import { focused } from './support/focused.ts';
 
 /** Data dragged onto fields that hold no text. */
 let world: BrowserService;
@@ -71,6 +72,7 @@ test.each([
   // What is typed or inserted next goes into the template.
   const template = templateField(panel, 'Until, as a template');
   await expect.poll(() => template.textContent()).toBe('{{nodes.call.output.body_type}}');
+  await focused(template);
   await opened.page.keyboard.type('!');
   await expect.poll(() => setting('until')).toBe('{{nodes.call.output.body_type}}!');
   expectNoComplaints(opened);

@@ -5,6 +5,7 @@ import type { FileChooser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { type BrowserService, expectNoComplaints, openBrowserService } from './support/browser-service.ts';
 import { createWorkflow, greetingFlow } from './support/editor.ts';
+import { focused } from './support/focused.ts';
 
 let world: BrowserService;
 beforeAll(async () => {
@@ -248,6 +249,7 @@ describe('the list of workflows', () => {
     await page.getByRole('button', { name: 'More for Greeting' }).click();
     await page.getByRole('menuitem', { name: 'Name, description, tags' }).click();
     const dialog = page.getByRole('dialog', { name: 'Name, description, tags' });
+    await focused(dialog.getByRole('textbox', { name: 'Name' }));
     await dialog.getByRole('textbox', { name: 'Description' }).fill('Says hello');
     await dialog.getByRole('combobox', { name: 'Tags' }).fill('挨拶');
     await page.keyboard.press('Enter');
@@ -378,6 +380,8 @@ describe('the list of workflows', () => {
     const { page, person } = opened;
     await page.getByRole('button', { name: 'Show all templates' }).click();
     const cards = page.getByRole('article');
+    // They come once the address has changed.
+    await cards.first().waitFor();
     const all = await cards.count();
     await page.getByRole('button', { name: 'Approvals' }).click();
     await page.waitForURL(/category=approvals/);

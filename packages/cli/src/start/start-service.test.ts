@@ -5,6 +5,7 @@ import pino from 'pino';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { millrace } from '../../test/cli/millrace.ts';
 import { PgProxy } from '../../test/faults/support/pg-proxy.ts';
+import { NEVER_SHEDS } from '../../test/never-sheds.ts';
 import { loadConfig } from '../settings/config.ts';
 import { announce, announceJson } from './announce.ts';
 import type { Roles, Service } from './service.ts';
@@ -27,7 +28,13 @@ afterEach(async () => {
 });
 
 function configOf(env: NodeJS.ProcessEnv) {
-  return loadConfig({ DATABASE_URL: database.url, PORT: '0', MILLRACE_SHUTDOWN_GRACE_MS: '500', ...env });
+  return loadConfig({
+    ...NEVER_SHEDS,
+    DATABASE_URL: database.url,
+    PORT: '0',
+    MILLRACE_SHUTDOWN_GRACE_MS: '500',
+    ...env,
+  });
 }
 
 async function start(env: NodeJS.ProcessEnv = {}, roles = BOTH): Promise<Service> {

@@ -2,13 +2,13 @@ import { Client, chain, set } from '../faults/support/client.ts';
 import { type ExecutionRow, readExecutions } from '../faults/support/ledger.ts';
 import type { Receiver } from '../faults/support/receiver.ts';
 import { addOrganisation, type World } from '../faults/support/world.ts';
+import { NEVER_SHEDS } from '../never-sheds.ts';
 import { type Attack, SLOW_PATH, type Sources } from './attacks.ts';
 
 /** Small limits, so that attacks needn't be large. However busy the machine is, no lease ends, and nothing is refused for it. */
 export const ENVIRONMENT = {
+  ...NEVER_SHEDS,
   MILLRACE_LEASE_MS: '120000',
-  MILLRACE_SHED_LOOP_DELAY_MS: '0',
-  MILLRACE_SHED_POOL_WAIT_MS: '0',
   MILLRACE_EXECUTION_LIMIT: '16MiB',
   MILLRACE_DATA_BUDGET: '32MiB',
 };

@@ -6,8 +6,10 @@ import { Client } from '../faults/support/client.ts';
 import { freshFolder } from '../faults/support/folders.ts';
 import { countPutOff, type ExecutionRow, readExecutions, readNodeEnds } from '../faults/support/ledger.ts';
 import { EVERY_SECOND, readFires, readScheduled } from '../faults/support/schedule.ts';
+import { LONG_LEASE } from '../faults/support/service-process.ts';
 import { until } from '../faults/support/until.ts';
 import { addOrganisation, World } from '../faults/support/world.ts';
+import { NEVER_SHEDS } from '../never-sheds.ts';
 import { Cancellations } from './cancellations.ts';
 import { noteClaims, readTakeOvers } from './claims.ts';
 import { Disk } from './disk.ts';
@@ -34,8 +36,8 @@ const DISK_MEBIBYTES = 768;
 const STARTS_PER_MEBIBYTE = 10;
 const READERS = 8;
 
-/** Without faults nothing is refused, however busy the machine is. */
-const CALM = { MILLRACE_SHED_LOOP_DELAY_MS: '0', MILLRACE_SHED_POOL_WAIT_MS: '0' };
+/** Without faults nothing is refused and no lease is lost, however busy the machine is. */
+const CALM = { ...LONG_LEASE, ...NEVER_SHEDS };
 
 /** So few calls at the same time that some have to wait for their turn. */
 const HOST_CALLS = '6';

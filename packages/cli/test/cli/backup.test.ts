@@ -10,6 +10,7 @@ import pino from 'pino';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { loadConfig } from '../../src/settings/config.ts';
 import { startService } from '../../src/start/start-service.ts';
+import { NEVER_SHEDS } from '../never-sheds.ts';
 import { millrace } from './millrace.ts';
 
 vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 });
@@ -197,7 +198,7 @@ describe('an organisation', () => {
     const key = keyFilePath(instance.MILLRACE_DATA_DIR ?? '');
     await copyFile(keyFilePath(env.MILLRACE_DATA_DIR ?? ''), key);
     await chmod(key, 0o600);
-    const config = loadConfig({ ...instance, PORT: '0', MILLRACE_ALLOW_HOSTS: '127.0.0.1' });
+    const config = loadConfig({ ...NEVER_SHEDS, ...instance, PORT: '0', MILLRACE_ALLOW_HOSTS: '127.0.0.1' });
     const roles = { api: true, worker: true };
     const service = await startService({ config, roles, log: pino({ level: 'silent' }) });
     try {

@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { DatabaseUnavailableError } from '@millrace/database/errors';
+import { DatabaseUnavailableError, isStatementTimeout } from '@millrace/database/errors';
 import { createDatabase } from '@millrace/database/pool';
 import {
   DEBIAN_BINARIES,
@@ -18,6 +18,7 @@ import { afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { loadConfig } from '../../src/settings/config.ts';
 import type { Service } from '../../src/start/service.ts';
 import { startService } from '../../src/start/start-service.ts';
+import { NEVER_SHEDS } from '../never-sheds.ts';
 
 const run = promisify(execFile);
 
@@ -32,6 +33,7 @@ async function start(
   roles = { api: true, worker: true },
 ): Promise<Service> {
   const config = loadConfig({
+    ...NEVER_SHEDS,
     DATABASE_URL: url,
     PORT: '0',
     MILLRACE_SHUTDOWN_GRACE_MS: '500',
@@ -210,7 +212,8 @@ describe.runIf(DEBIAN_BINARIES !== null)(`Debian's PostgreSQL and pgbouncer (${N
         await insert(stored + 1);
         stored += 1;
       } catch (error) {
-        problem = error;
+        // A busy machine may need so long for a statement that has nobody to wait for. Nothing of it is stored.
+        if (!isStatementTimeout(error)) problem = error;
       }
     }
     expect(problem).toBeInstanceOf(DatabaseUnavailableError);

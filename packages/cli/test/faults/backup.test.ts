@@ -64,12 +64,28 @@ function millrace(databaseUrl: string, { files }: { readonly files?: string }, .
   };
 }
 
-/** A database without tables, and the test's own connection to it. */
-async function addTarget(name: string): Promise<{ readonly url: string; readonly db: PgDatabase }> {
+/** A database to restore into, and the test's own connection to it. */
+interface Target {
+  readonly url: string;
+  readonly db: PgDatabase;
+}
+
+/** A database without tables. */
+async function addTarget(name: string): Promise<Target> {
   const url = await world().cluster.addDatabase(name);
   const db = world().cluster.connect(url);
   restored.push(db);
   return { url, db };
+}
+
+/** Until the server has noticed that a restore was killed, that one's session has the lock of all restores. */
+async function sessionEnded(db: PgDatabase): Promise<void> {
+  await until('the end of its session', async () => {
+    const sessions = await db.query(
+      `SELECT FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'millrace command'`,
+    );
+    return sessions.length === 0;
+  });
 }
 
 it('a backup under load has what was acknowledged before it, and the restored instance goes on', async () => {
@@ -158,7 +174,7 @@ it('a restore that is killed leaves an instance that says so, and can be run aga
   half.feed(bytes.subarray(0, bytes.length / 2));
   await until('the restore to begin', async () => {
     const [row] = await target.db.query<{ begun: boolean }>(
-      `SELECT to_regclass('unfinished_restore') IS NOT NULL AND EXISTS (
+      `SELECT EXISTS (SELECT FROM pg_class WHERE relname = 'unfinished_restore') AND EXISTS (
          SELECT FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'COPY %') AS begun`,
     );
     return row?.begun === true;
@@ -170,12 +186,7 @@ it('a restore that is killed leaves an instance that says so, and can be run aga
   expect((await service.ended()).code).toBe(1);
   expect(service.output).toContain('A restore into this database is running or was interrupted');
 
-  await until('the end of its session', async () => {
-    const sessions = await target.db.query(
-      `SELECT FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'millrace command'`,
-    );
-    return sessions.length === 0;
-  });
+  await sessionEnded(target.db);
   const again = await millrace(target.url, {}, 'restore', file).ended;
   expect(again.code, again.output).toBe(0);
   const [count] = await target.db.query<{ count: number }>('SELECT count(*) FROM data_entries');
@@ -217,7 +228,7 @@ describe('a restore that is killed while it writes files', () => {
   }
 
   /** Gives a restore all but the last file, and kills it when the first one is there. */
-  async function killHalfWay(url: string, file: string, files: string): Promise<void> {
+  async function killHalfWay({ url, db }: Target, file: string, files: string): Promise<void> {
     const bytes = await readFile(file);
     const half = millrace(url, { files }, 'restore', '-');
     half.feed(bytes.subarray(0, -1_500_000));
@@ -228,6 +239,12 @@ describe('a restore that is killed while it writes files', () => {
     await until('the first file to be written', async () => isOver || (await namesIn(files)).length > 0);
     half.kill();
     expect(await half.ended).toMatchObject({ code: null });
+    await sessionEnded(db);
+  }
+
+  async function runAgain({ url }: Target, file: string, files: string): Promise<void> {
+    const { code, output } = await millrace(url, { files }, 'restore', file).ended;
+    expect(code, output).toBe(0);
   }
 
   async function expectContents(files: string): Promise<void> {
@@ -241,19 +258,20 @@ describe('a restore that is killed while it writes files', () => {
 
   it('can be run again, and overwrites what is there, if it is that of a whole instance', async () => {
     const file = await backedUp();
-    const { url } = await addTarget('half_files');
+    const target = await addTarget('half_files');
     const files = freshFolder('files');
-    await killHalfWay(url, file, files);
-    expect(await millrace(url, { files }, 'restore', file).ended).toMatchObject({ code: 0 });
+    await killHalfWay(target, file, files);
+    await runAgain(target, file, files);
     await expectContents(files);
   });
 
   it('can be run again, or is tidied up by the sweep, if it is that of one organisation', async () => {
     const file = await backedUp('--organisation', String(organisationId));
-    const { url, db } = await addTarget('half_organisation');
+    const target = await addTarget('half_organisation');
+    const { url, db } = target;
     expect(await millrace(url, {}, 'migrate').ended).toMatchObject({ code: 0 });
     const files = freshFolder('files');
-    await killHalfWay(url, file, files);
+    await killHalfWay(target, file, files);
     const left = await db.query<{ state: string; is_kept: boolean }>(
       `SELECT state, sweep_at > now() + interval '6 days' AS is_kept FROM files`,
     );
@@ -267,8 +285,8 @@ describe('a restore that is killed while it writes files', () => {
     );
     expect(await namesIn(files)).toEqual([]);
 
-    await killHalfWay(url, file, files);
-    expect(await millrace(url, { files }, 'restore', file).ended).toMatchObject({ code: 0 });
+    await killHalfWay(target, file, files);
+    await runAgain(target, file, files);
     await expectContents(files);
     expect(await db.query('SELECT files, bytes FROM file_usage WHERE files > 0')).toEqual([
       { files: contents.length, bytes: contents.length * 1_500_000 },

@@ -135,7 +135,7 @@ it('processes of the last release and of this one work on the same executions', 
   // Each gets what the other waits for, and repeats what the other has acknowledged.
   expect(await postTo(fresh, callbackByOld, { from: 'new' })).toBe(200);
   expect(await postTo(old, callbackByFresh, { from: 'old' })).toBe(200);
-  const replay = await freshClient.start(wait, 'parked by the last release', 'its-key');
+  const replay = await freshClient.startPatiently(wait, 'parked by the last release', 'its-key');
   expect(replay.answer).toMatchObject({ kind: 'accepted', executionId: byOld, isReplay: true });
   const before = { old: oldLoad.accepted, fresh: freshLoad.accepted };
   await until('starts by both', () => {

@@ -10,6 +10,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { loadConfig } from '../../src/settings/config.ts';
 import type { Service } from '../../src/start/service.ts';
 import { startService } from '../../src/start/start-service.ts';
+import { NEVER_SHEDS } from '../never-sheds.ts';
 import { type Collector, type ReceivedSpan, startCollector } from './collector.ts';
 
 const PATIENCE = { timeout: 60_000, interval: 20 };
@@ -30,6 +31,7 @@ const lines: { readonly [field: string]: unknown }[] = [];
 
 function configOf(env: NodeJS.ProcessEnv) {
   return loadConfig({
+    ...NEVER_SHEDS,
     DATABASE_URL: database.url,
     PORT: '0',
     MILLRACE_ALLOW_HOSTS: '127.0.0.1',

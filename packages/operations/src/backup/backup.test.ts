@@ -13,6 +13,7 @@ import { readArchive, writeArchive } from './archive.ts';
 import { type BackupOptions, backUp } from './backup.ts';
 import { BackupError } from './errors.ts';
 import { restore } from './restore.ts';
+import { lockRestore } from './target.ts';
 
 vi.setConfig({ testTimeout: 600_000, hookTimeout: 600_000 });
 
@@ -220,6 +221,26 @@ describe('a target', () => {
     await expect(restoreInto(racing, plain)).rejects.toEqual(refusal('restore_not_empty'));
     expect(await tablesOf(target.db)).not.toContain('unfinished_restore');
     expect(await target.db.query('SELECT name FROM organisations')).toEqual([{ name: 'Faster' }]);
+  });
+
+  test('is waited for until PostgreSQL notices that another restore was killed, also in the middle of a statement', async () => {
+    const target = await emptyTarget();
+    const found: object[] = [];
+    await target.db.exclusive(async (session) => {
+      await session.query('BEGIN');
+      await lockRestore({
+        async query(text, values, name) {
+          if (text.includes('pg_advisory_xact_lock')) {
+            const limits = await session.query<{ is_longer: boolean }>(
+              `SELECT current_setting('lock_timeout')::interval > current_setting('client_connection_check_interval')::interval AS is_longer`,
+            );
+            found.push(...limits);
+          }
+          return (await session.query(text, values, name)) as never;
+        },
+      });
+    });
+    expect(found).toEqual([{ is_longer: true }]);
   });
 
   test('that another restore is filling is refused', async () => {

@@ -1,3 +1,4 @@
+import { CLIENT_CHECK_MS } from '@millrace/database/connection';
 import type { Queryable } from '@millrace/database/database';
 import { DatabaseUnavailableError, sqlState } from '@millrace/database/errors';
 import { hasTable } from '@millrace/database/migrate';
@@ -6,6 +7,8 @@ import { BackupError } from './errors.ts';
 /** An arbitrary constant that is the same in every version of Millrace. */
 const RESTORE_LOCK = 7_303_014_040;
 const LOCK_NOT_AVAILABLE = '55P03';
+/** Until PostgreSQL has noticed that a restore was killed, even if that was while it made an index for it, and has undone it. */
+const KILLED_MS = CLIENT_CHECK_MS + 3_000;
 
 /**
  * Whether nothing would be lost or mixed: no organisation, no account and no process at work. A database that has the tables of another
@@ -56,7 +59,7 @@ export async function endRestore(tx: Queryable): Promise<void> {
  */
 export async function lockRestore(tx: Queryable): Promise<void> {
   try {
-    await tx.query(`SET LOCAL lock_timeout = '3s'`);
+    await tx.query(`SET LOCAL lock_timeout = ${KILLED_MS}`);
     await tx.query('SELECT pg_advisory_xact_lock($1)', [RESTORE_LOCK]);
     await tx.query('SET LOCAL lock_timeout = 0');
   } catch (error) {

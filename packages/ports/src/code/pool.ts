@@ -50,7 +50,7 @@ export class CodePool {
   #isClosed = false;
 
   /**
-   * @param niceness of its threads: how far they stand back for the main thread while there are fewer processors than work
+   * @param niceness that is added to that of its threads: how far they stand back for the main thread while there are fewer processors than work
    * @param maxPerOwner concurrent runs of one owner; leaves threads to others while runs take long
    */
   constructor(maxThreads: number, idleMs = IDLE_MS, niceness = 0, maxPerOwner = maxThreads) {

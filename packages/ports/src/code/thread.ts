@@ -1,4 +1,4 @@
-import { setPriority } from 'node:os';
+import { constants, getPriority, setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
 import type { LogLine } from '@millrace/engine';
 import type { CodeJob, Job, JobOutcome, ThreadMessage } from './protocol.ts';
@@ -56,7 +56,10 @@ async function resultOf(job: Job): Promise<{ readonly outcome: JobOutcome; reado
 
 const { niceness } = workerData as { readonly niceness: number };
 // Elsewhere, it would apply to the whole process.
-if (niceness > 0 && process.platform === 'linux') setPriority(niceness);
+if (niceness > 0 && process.platform === 'linux') {
+  // Lowering it is refused, and the process itself may have been started by nice(1).
+  setPriority(Math.min(constants.priority.PRIORITY_LOW, getPriority() + niceness));
+}
 
 // A rejection ends the thread, and the pool counts the job as failed.
 port.on('message', (job: Job) => void runJob(job));

@@ -1,3 +1,4 @@
+import { queryRow } from '@millrace/database/query-row';
 import { failure, type NodeContext, success } from '@millrace/engine';
 import { verbatim } from '@millrace/messages';
 import { RUNNABLE_FLOW } from '@millrace/testing/flows';
@@ -48,12 +49,11 @@ interface Row {
 }
 
 async function rowOf(id: number): Promise<Row> {
-  const [row] = await service.database.db.query<Row>(
+  return await queryRow<Row>(
+    service.database.db,
     'SELECT status, worker_id, claim, crashed_attempts FROM executions WHERE id = $1',
     [id],
   );
-  if (row === undefined) throw new Error(`execution ${id} is not stored`);
-  return row;
 }
 
 /** Simulates a vanished worker: its leases have expired. */
@@ -169,14 +169,14 @@ describe('take-over', () => {
 
   test('a registration whose reply takes longer than the lease counts no crash', async () => {
     onTestFinished(() => void vi.restoreAllMocks());
+    // It was held up: what computes for half of the time since its last heartbeat would be to blame.
+    vi.spyOn(process, 'cpuUsage').mockReturnValue({ user: 0, system: 0 });
     const held = holdNode('held');
     await service.startWorker({ leaseMs: 1_000, pollMs: 50, heartbeatMs: 100 });
     const id = await service.execute(await service.createWorkflow(chainOf('held')));
-    await expect.poll(() => held.starts).toBe(1);
+    await expect.poll(() => held.starts).toBeGreaterThan(0);
     const { db } = service.deps;
     const query = db.query.bind(db);
-    // It was held up: what computes for half of the time since its last heartbeat would be to blame.
-    vi.spyOn(process, 'cpuUsage').mockReturnValue({ user: 0, system: 0 });
     const registrations = vi.spyOn(db, 'query').mockImplementation(async (text, ...rest) => {
       const rows = await query(text, ...rest);
       if (!text.includes('INSERT INTO workers')) return rows as never;
@@ -185,8 +185,9 @@ describe('take-over', () => {
       await expect.poll(() => query(valid)).toEqual([]);
       return rows as never;
     });
+    const { starts } = held;
     await expireLeases();
-    await expect.poll(() => held.starts).toBeGreaterThan(1);
+    await expect.poll(() => held.starts).toBeGreaterThan(starts);
     expect(await rowOf(id)).toMatchObject({ status: 'running', crashed_attempts: 0 });
     held.release.resolve();
     expect((await service.finished(id)).status).toBe('completed');
