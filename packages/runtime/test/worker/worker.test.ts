@@ -49,11 +49,7 @@ interface Row {
 }
 
 async function rowOf(id: number): Promise<Row> {
-  return await queryRow<Row>(
-    service.database.db,
-    'SELECT status, worker_id, claim, crashed_attempts FROM executions WHERE id = $1',
-    [id],
-  );
+  return await queryRow<Row>(service.database.db, 'SELECT * FROM executions WHERE id = $1', [id]);
 }
 
 /** Simulates a vanished worker: its leases have expired. */
