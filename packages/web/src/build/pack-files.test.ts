@@ -22,9 +22,13 @@ test('each file is compressed beside it, the small and the large, with gzip and 
   }
 });
 
-test('one that cannot be written fails the build', async () => {
+test('one that cannot be written fails the build, once nothing is written any more', async () => {
   const paths = ['first.js', 'blocked.js', 'last.js'].map((name) => join(folder, name));
   for (const path of paths) await writeFile(path, 'text');
+  // The largest is the first to be taken, and takes longest.
+  const large = join(folder, 'large.js');
+  await writeFile(large, 'a line of text\n'.repeat(20_000));
   await mkdir(join(folder, 'blocked.js.gz'));
-  await expect(packFiles(paths)).rejects.toThrow('EISDIR');
+  await expect(packFiles([...paths, large])).rejects.toThrow('EISDIR');
+  expect(brotliDecompressSync(await readFile(`${large}.br`))).toHaveLength(300_000);
 });

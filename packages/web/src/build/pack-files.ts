@@ -16,6 +16,7 @@ const MAX_THREADS = 8;
 /**
  * Writes each file compressed beside it, with gzip and with Brotli. This is most of a build's time, so every processor takes part; what is
  * written doesn't depend on how many there are.
+ * @throws the first failure, once no thread writes any more
  */
 export async function packFiles(paths: readonly string[]): Promise<void> {
   const bySize = paths
@@ -27,7 +28,9 @@ export async function packFiles(paths: readonly string[]): Promise<void> {
     taken: new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT)),
   };
   const threads = Math.min(availableParallelism(), MAX_THREADS, paths.length);
-  await Promise.all(Array.from({ length: threads }, () => runThread(workerData)));
+  const ends = await Promise.allSettled(Array.from({ length: threads }, () => runThread(workerData)));
+  const failed = ends.find((end) => end.status === 'rejected');
+  if (failed !== undefined) throw failed.reason;
 }
 
 function runThread(workerData: PackedInThreads): Promise<void> {
