@@ -10,7 +10,10 @@ export interface CoalesceOptions<Item, Answer> {
   readonly keyOf?: (item: Item) => unknown;
   /** Batches that may be in progress at one time, 1 if absent; not with `keyOf`, whose order only one at a time keeps. */
   readonly lanes?: number;
-  /** So many waiting items begin a batch at once, in the middle of the turn that brings more; absent: every batch begins with the next turn. */
+  /**
+   * So many waiting items begin a batch at once, in the middle of the turn that brings more, and always suffice for another batch beside those in progress;
+   * absent: every batch begins with the next turn.
+   */
   readonly eagerFrom?: number;
   /** True: one item may be to blame for the error, so each item of the batch is retried alone. The batch must have changed nothing. */
   readonly isOneItemsFault?: (error: unknown) => boolean;
@@ -22,10 +25,14 @@ interface Waiting<Item, Answer> {
   readonly reject: (error: unknown) => void;
 }
 
+/** How long an item waits for others while a lane is free: what is in progress may be held up, by a lock or a slow disk. */
+const MAX_WAIT_MS = 10;
+
 /**
  * Batches concurrent calls: while one batch is in progress the next one fills up, so a lone call never waits and a burst shares one
  * statement and one commit. With several lanes, this process fills one batch while the database works on the others; with `eagerFrom`,
- * the database begins with the first items of a burst while this process still prepares the rest.
+ * the database begins with the first items of a burst while this process still prepares the rest. Another batch begins beside those in
+ * progress once it has as many items as they do: few items don't wait for each other, and many share few statements.
  */
 export function coalesce<Item, Answer>(
   options: CoalesceOptions<Item, Answer>,
@@ -34,15 +41,23 @@ export function coalesce<Item, Answer>(
   let waiting: Waiting<Item, Answer>[] = [];
   /** Including one that begins with the next turn. */
   let busyLanes = 0;
+  let inProgress = 0;
   let beginning: NodeJS.Immediate | null = null;
+  let isTimed = false;
+
+  const isEnough = () => waiting.length >= Math.min(eagerFrom, inProgress);
 
   async function drain(): Promise<void> {
     while (waiting.length > 0) {
       const { batch, rest } = takeBatch(waiting, options);
       waiting = rest;
+      inProgress += batch.length;
       await settle(batch, options);
+      inProgress -= batch.length;
+      if (!isEnough()) break;
     }
     busyLanes -= 1;
+    if (waiting.length > 0) waitForMore();
   }
 
   function begin(): void {
@@ -50,11 +65,23 @@ export function coalesce<Item, Answer>(
     void drain();
   }
 
+  function waitForMore(): void {
+    if (isTimed) return;
+    isTimed = true;
+    setTimeout(() => {
+      isTimed = false;
+      if (waiting.length === 0 || beginning !== null || busyLanes === lanes) return;
+      busyLanes += 1;
+      begin();
+    }, MAX_WAIT_MS);
+  }
+
   return (item) =>
     new Promise<Answer>((resolve, reject) => {
       waiting.push({ item, resolve, reject });
       if (beginning === null) {
         if (busyLanes === lanes) return;
+        if (!isEnough()) return waitForMore();
         busyLanes += 1;
         // Deferred by one turn of the event loop, so that all sockets that are readable now are in the first batch.
         beginning = setImmediate(begin);

@@ -1020,7 +1020,7 @@ CREATE TABLE idempotency_records (
   CONSTRAINT idempotency_records_pkey PRIMARY KEY (key_family_id, route, idempotency_key),
   CONSTRAINT idempotency_records_fingerprint_check CHECK ((octet_length(fingerprint) = 32)),
   CONSTRAINT idempotency_records_status_check CHECK (((status >= 200) AND (status <= 299)))
-);
+) WITH (vacuum_truncate=off);
 
 CREATE TABLE invitations (
   id bigint GENERATED ALWAYS AS IDENTITY NOT NULL,

@@ -193,7 +193,5 @@ function without(shares: SlotShares, claimed: readonly ClaimedRow[]): SlotShares
 
 /** Running executions may end or park at any time, and the end of a wait in another process sends no notification. */
 function quietMsOf(work: WaitingWork): number {
-  const { is_quiet: isQuiet, next_held_ms: nextHeldMs, next_wake_ms: nextWakeMs, ...found } = work;
-  if (!isQuiet || nextHeldMs !== null || Object.values(found).includes(true)) return 0;
-  return Math.max(0, nextWakeMs ?? Infinity);
+  return work.is_quiet ? Math.max(0, work.next_wake_ms ?? Infinity) : 0;
 }

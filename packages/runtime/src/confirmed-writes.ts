@@ -32,7 +32,7 @@ const LIMITS = { maxItems: 500, maxWeight: 1024 * 1024 };
 /** Concurrent statements with accepted starts: with one, process and database would wait for each other in turn. */
 const START_LANES = 3;
 /** A statement with this many starts is sent even while more are arriving in this turn of the event loop. */
-const EAGER_STARTS = 16;
+const EAGER_STARTS = 24;
 /** From this size on, a write has a statement to itself, so that no other waits until it is sent and stored. */
 export const LARGE_BYTES = 64 * 1024;
 /** How often a write may time out alone while the database stores others. */

@@ -17,34 +17,43 @@ export interface WaitingWork {
   readonly has_failures: boolean;
   /** How long until a held start may be released; 0 or less: now. Null if none is held. */
   readonly next_held_ms: number | null;
-  /** No execution runs, and none waits for its workflow's concurrency limit. */
+  /** There is none of this, no execution runs, and none waits for its workflow's concurrency limit. */
   readonly is_quiet: boolean;
   /** How long until the next wait without such a limit is over; Infinity if all wait for a signal, null if there is none. */
   readonly next_wake_ms: number | null;
 }
 
+/**
+ * What is found by an index of executions may be found by all that were there since the last vacuum, too. So workers that are lost are looked for first,
+ * and whether anything runs is only asked if there is nothing to do.
+ */
 export async function lookForWork(db: Queryable): Promise<WaitingWork> {
   const row = await queryRow<WaitingWork>(
     db,
-    `SELECT EXISTS (
-         SELECT FROM executions
-         WHERE status = 'queued' AND max_concurrency IS NOT NULL AND on_limit IS NULL AND held_until IS NULL)
-         OR EXISTS (SELECT FROM executions
-           WHERE status = 'waiting_async' AND max_concurrency IS NOT NULL AND wake_at <= now()) AS has_limited,
-       EXISTS (SELECT FROM executions WHERE ${QUEUED})
-         OR EXISTS (SELECT FROM executions WHERE ${DUE})
-         OR EXISTS (SELECT FROM workers w WHERE lease_expires_at <= clock_timestamp()
-           AND EXISTS (SELECT FROM executions WHERE worker_id = w.id AND status = 'running')) AS has_claimable,
-       EXISTS (SELECT FROM executions WHERE status = 'queued' AND on_limit IS NOT NULL AND held_until IS NULL) AS has_undecided,
-       EXISTS (SELECT FROM execution_follow_ups WHERE kind IN ('tell_parent', 'cancel_children')) AS has_follow_ups,
-       EXISTS (SELECT FROM execution_follow_ups
-         WHERE kind IN ('start_error_workflow', 'start_default_error_workflow')) AS has_failures,
-       ${NEXT_HELD_MS} AS next_held_ms,
-       NOT EXISTS (SELECT FROM executions WHERE status = 'running')
-         AND NOT EXISTS (SELECT FROM executions WHERE status = 'waiting_async' AND max_concurrency IS NOT NULL) AS is_quiet,
-       -- Converted separately: PostgreSQL before 17 can't subtract from infinity.
-       (SELECT (extract(epoch FROM min(wake_at)) - extract(epoch FROM now())) * 1000
-         FROM executions WHERE ${WAITING})::double precision AS next_wake_ms`,
+    `SELECT f.*, NOT (has_limited OR has_claimable OR has_undecided OR has_follow_ups OR has_failures OR next_held_ms IS NOT NULL)
+       AND NOT EXISTS (SELECT FROM executions WHERE status = 'running')
+       AND NOT EXISTS (SELECT FROM executions WHERE status = 'waiting_async' AND max_concurrency IS NOT NULL) AS is_quiet
+     FROM (
+       SELECT EXISTS (
+           SELECT FROM executions
+           WHERE status = 'queued' AND max_concurrency IS NOT NULL AND on_limit IS NULL AND held_until IS NULL)
+           OR EXISTS (SELECT FROM executions
+             WHERE status = 'waiting_async' AND max_concurrency IS NOT NULL AND wake_at <= now()) AS has_limited,
+         EXISTS (SELECT FROM executions WHERE ${QUEUED})
+           OR EXISTS (SELECT FROM executions WHERE ${DUE})
+           OR EXISTS (SELECT FROM workers w
+             CROSS JOIN LATERAL (SELECT FROM executions WHERE worker_id = w.id AND status = 'running' LIMIT 1) e
+             WHERE w.lease_expires_at <= clock_timestamp()) AS has_claimable,
+         EXISTS (SELECT FROM executions WHERE status = 'queued' AND on_limit IS NOT NULL AND held_until IS NULL) AS has_undecided,
+         EXISTS (SELECT FROM execution_follow_ups WHERE kind IN ('tell_parent', 'cancel_children')) AS has_follow_ups,
+         EXISTS (SELECT FROM execution_follow_ups
+           WHERE kind IN ('start_error_workflow', 'start_default_error_workflow')) AS has_failures,
+         ${NEXT_HELD_MS} AS next_held_ms,
+         -- Converted separately: PostgreSQL before 17 can't subtract from infinity.
+         (SELECT (extract(epoch FROM min(wake_at)) - extract(epoch FROM now())) * 1000
+           FROM executions WHERE ${WAITING})::double precision AS next_wake_ms
+       OFFSET 0
+     ) f`,
     [],
     'look_for_work',
   );

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Database, Queryable } from '@millrace/database/database';
 import { createTestDatabase, type TestDatabase } from '@millrace/testing/database';
 import { insertWorkflow } from '@millrace/testing/rows';
+import { countBuffers } from '@millrace/testing/statement-cost';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { lookForWork } from '../../src/follow-up-statements.ts';
 import { releaseHeldStarts } from '../../src/held-starts.ts';
@@ -9,7 +10,6 @@ import { claimExecutions } from '../../src/lease-statements.ts';
 import { claimLimited } from '../../src/limited-statements.ts';
 import { ROOM_FOR_ALL } from '../../src/room-statements.ts';
 import type { ClaimShares } from '../../src/share-statements.ts';
-import { countBuffers } from './statement-cost.ts';
 
 const ROWS = 20_000;
 /** For claiming ten executions: each is read, locked, written and added to its indexes. */

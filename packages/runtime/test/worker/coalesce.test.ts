@@ -1,5 +1,5 @@
 import { coalesce } from '@millrace/database/coalesce';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 
 function recorder(options: Partial<Parameters<typeof coalesce<number, number>>[0]> = {}) {
   const batches: number[][] = [];
@@ -14,6 +14,8 @@ function recorder(options: Partial<Parameters<typeof coalesce<number, number>>[0
   });
   return { batches, call };
 }
+
+const turn = () => new Promise((resolve) => setImmediate(resolve));
 
 /** Batches that end only when the test lets them. */
 function recordHeld(options: { readonly lanes: number; readonly eagerFrom?: number }) {
@@ -53,7 +55,7 @@ test('with two lanes, a second batch begins while the first is in progress, and 
   calls.push(...[3, 4].map(call));
   await expect.poll(() => batches.length).toBe(2);
   calls.push(...[5, 6].map(call));
-  await new Promise((resolve) => setImmediate(resolve));
+  await turn();
   expect(batches).toEqual([
     [1, 2],
     [3, 4],
@@ -73,7 +75,7 @@ test('so many items that a batch is eager for begin it in the middle of a turn, 
     [1, 2],
     [3, 4],
   ]);
-  await new Promise((resolve) => setImmediate(resolve));
+  await turn();
   expect(batches.length).toBe(2);
   open[0]?.resolve();
   await expect.poll(() => batches[2]).toEqual([5, 6, 7]);
@@ -85,6 +87,51 @@ test('so many items that a batch is eager for begin it in the middle of a turn, 
   await expect.poll(() => batches[3]).toEqual([8]);
   open[3]?.resolve();
   expect(await lone).toBe(8);
+});
+
+test('another batch begins beside those in progress once it has as many items, or as many as a batch is eager for', async () => {
+  const { batches, open, call } = recordHeld({ lanes: 3, eagerFrom: 4 });
+  const calls = [1, 2, 3].map(call);
+  await expect.poll(() => batches).toEqual([[1, 2, 3]]);
+  calls.push(...[4, 5, 6].map(call));
+  await expect.poll(() => batches[1]).toEqual([4, 5, 6]);
+  calls.push(...[7, 8, 9, 10].map(call));
+  expect(batches[2]).toEqual([7, 8, 9, 10]);
+  for (const { resolve } of open) resolve();
+  expect(await Promise.all(calls)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
+});
+
+test('fewer wait for those in progress, but not for a batch that is held up', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  try {
+    const { batches, open, call } = recordHeld({ lanes: 3, eagerFrom: 4 });
+    const calls = [1, 2, 3].map(call);
+    await turn();
+    calls.push(...[4, 5].map(call));
+    await turn();
+    expect(batches).toEqual([[1, 2, 3]]);
+    open[0]?.resolve();
+    await turn();
+    expect(batches[1]).toEqual([4, 5]);
+    calls.push(call(6));
+    await turn();
+    vi.advanceTimersByTime(9);
+    calls.push(...[7, 8].map(call));
+    await turn();
+    expect(batches.slice(2)).toEqual([[6, 7, 8]]);
+    calls.push(call(9));
+    await turn();
+    // It doesn't suffice that one of the two batches ends: three items are still in progress.
+    open[1]?.resolve();
+    await turn();
+    expect(batches.length).toBe(3);
+    vi.advanceTimersByTime(10);
+    expect(batches.slice(3)).toEqual([[9]]);
+    for (const { resolve } of open) resolve();
+    expect(await Promise.all(calls)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9]);
+  } finally {
+    vi.useRealTimers();
+  }
 });
 
 test('a batch never exceeds its items and weight; a heavy item is alone', async () => {

@@ -2,10 +2,11 @@ import { randomUUID } from 'node:crypto';
 import type { Queryable } from '@millrace/database/database';
 import { createTestDatabase, type TestDatabase } from '@millrace/testing/database';
 import { insertWorkflow, type WorkflowIds } from '@millrace/testing/rows';
+import { buffersOfKeptPlan } from '@millrace/testing/statement-cost';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { lookForWork } from '../../src/follow-up-statements.ts';
 import { insertWorker } from '../../src/lease-statements.ts';
 import { applyFencedWrites, type FencedWrite } from '../../src/statements.ts';
-import { countBuffers, type SentStatement } from './statement-cost.ts';
 
 const ROWS = 20_000;
 /** The row, its indexes, the records and the storage that is counted. */
@@ -56,21 +57,9 @@ async function buffersOfEnd(
     consumedAiTokens: null,
     storedBytes: 10,
   };
-  return database.db.transaction(async (tx) => {
-    let sent: SentStatement = { text: '' };
-    const watched: Queryable = {
-      query: (text, values, name) => {
-        sent = { text, values, name };
-        return tx.query(text, values, name);
-      },
-    };
-    await tx.query("SET LOCAL plan_cache_mode = 'force_generic_plan'");
-    await tx.query('SAVEPOINT write');
-    expect(await applyFencedWrites(watched, [write])).toMatchObject([{ id: executionId }]);
-    await tx.query('ROLLBACK TO write');
-    await afterwards(tx);
-    return await countBuffers(tx, sent);
-  });
+  const send = async (tx: Queryable) =>
+    expect(await applyFencedWrites(tx, [write])).toMatchObject([{ id: executionId }]);
+  return buffersOfKeptPlan(database.db, send, afterwards);
 }
 
 test('a write costs no more however many executions run, or ran since the last vacuum', async () => {
@@ -86,4 +75,17 @@ test('a write costs no more however many executions run, or ran since the last v
 test.each([1, 450, 500, 4_000])('a plan made with %i executions stays good with many more', async (count) => {
   const executionId = await run(database.db, count);
   expect(await buffersOfEnd(executionId, (tx) => run(tx, ROWS))).toBeLessThan(MAX_BUFFERS);
+});
+
+test('looking for work costs no more however many ran since the last vacuum', async () => {
+  const { db } = database;
+  await db.query('ALTER TABLE executions SET (autovacuum_enabled = off)');
+  await run(db, ROWS);
+  await db.query("UPDATE executions SET status = 'completed', worker_id = NULL, completed_at = now()");
+  await db.query(
+    `INSERT INTO executions (organisation_id, workflow_id, workflow_version, status, trigger_type, display_name, is_test_mode, input)
+     VALUES ($1, $2, 1, 'queued', 'api', 'sample', false, '{}')`,
+    [ids.organisationId, ids.workflowId],
+  );
+  expect(await buffersOfKeptPlan(db, lookForWork)).toBeLessThan(MAX_BUFFERS);
 });

@@ -90,7 +90,10 @@ function groupRequests(requests: readonly StartRequest[]): RequestGroup[] {
 
 const IS_PAUSED = `EXISTS (SELECT FROM organisations p WHERE p.id = w.organisation_id AND p.paused_at IS NOT NULL) AS is_paused`;
 
-/** Looks up what concurrent execute requests need, in order, and reserves an id for each. */
+/**
+ * Looks up what concurrent execute requests need, in order, and reserves an id for each. A record is found by its key and its age is checked outside (`OFFSET 0`):
+ * otherwise, a plan made while there were few could read all of the last 24 hours and look for the key among them.
+ */
 export async function lookUpStarts(db: Queryable, requests: readonly StartRequest[]): Promise<StartLookup[]> {
   const groups = groupRequests(requests);
   const rows = await db.query<LookupRow & { readonly execution_ids: readonly number[] | null }>(
@@ -101,9 +104,9 @@ export async function lookUpStarts(db: Queryable, requests: readonly StartReques
        i.fingerprint, i.status AS response_status, i.location AS response_location, i.body AS response_body
      FROM ${GROUPS.unseenSql} WITH ORDINALITY AS r (${GROUPS.list()}, place)
      LEFT JOIN workflows w ON w.id = r.workflow_id AND w.organisation_id = r.organisation_id
-     LEFT JOIN idempotency_records i ON i.key_family_id = r.key_family_id AND i.route = r.route
-       AND i.idempotency_key = r.idempotency_key AND i.organisation_id = r.organisation_id
-       AND i.created_at > now() - interval '24 hours'`,
+     LEFT JOIN LATERAL (SELECT * FROM idempotency_records
+       WHERE key_family_id = r.key_family_id AND route = r.route AND idempotency_key = r.idempotency_key OFFSET 0) i
+       ON i.organisation_id = r.organisation_id AND i.created_at > now() - interval '24 hours'`,
     GROUPS.values(groups),
     'look_up_starts',
   );

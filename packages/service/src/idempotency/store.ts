@@ -35,15 +35,15 @@ export function checkFingerprint(idempotencyKey: IdempotencyKey, record: Idempot
   throw new ApiError('idempotency_key_reused', message('service.idempotency_key_reused'));
 }
 
-/** The record of an earlier request in the last 24 hours by the database's clock, or undefined. */
+/** The record of an earlier request in the last 24 hours by the database's clock, or undefined; found by its key alone, as `lookUpStarts` does. */
 export async function findRecord(
   db: Queryable,
   idempotencyKey: IdempotencyKey,
 ): Promise<IdempotencyRecord | undefined> {
   const [record] = await db.query<IdempotencyRecord>(
-    `SELECT status, location, body, fingerprint FROM idempotency_records
-     WHERE key_family_id = $1 AND route = $2 AND idempotency_key = $3 AND organisation_id = $4
-       AND created_at > now() - interval '24 hours'`,
+    `SELECT status, location, body, fingerprint FROM (SELECT * FROM idempotency_records
+       WHERE key_family_id = $1 AND route = $2 AND idempotency_key = $3 OFFSET 0) i
+     WHERE organisation_id = $4 AND created_at > now() - interval '24 hours'`,
     [idempotencyKey.familyId, idempotencyKey.route, idempotencyKey.key, idempotencyKey.organisationId],
     'find_idempotency_record',
   );

@@ -1,4 +1,4 @@
-import type { Queryable } from '@millrace/database/database';
+import type { Database, Queryable } from '@millrace/database/database';
 import pg from 'pg';
 
 /** A statement as it is sent. */
@@ -34,9 +34,39 @@ export async function countBuffers(
   return plan['Shared Hit Blocks'] + plan['Shared Read Blocks'];
 }
 
+/**
+ * Buffers touched by what `send` sends last, by the plan that PostgreSQL keeps. Everything is undone.
+ * @param afterwards between making the plan and using it
+ */
+export async function buffersOfKeptPlan(
+  db: Database,
+  send: (tx: Queryable) => Promise<unknown>,
+  afterwards: (tx: Queryable) => Promise<unknown> = async () => {},
+): Promise<number> {
+  return db.transaction(async (tx) => {
+    let sent: SentStatement = { text: '' };
+    const watched: Queryable = {
+      query: (text, values, name) => {
+        sent = { text, values, name };
+        return tx.query(text, values, name);
+      },
+    };
+    await tx.query("SET LOCAL plan_cache_mode = 'force_generic_plan'");
+    await tx.query('SAVEPOINT planned');
+    await send(watched);
+    await tx.query('ROLLBACK TO planned');
+    await afterwards(tx);
+    const buffers = await countBuffers(tx, sent);
+    await tx.query('ROLLBACK TO planned');
+    return buffers;
+  });
+}
+
 /** EXECUTE takes no parameters from the protocol. */
 function executeOf(name: string, values: readonly unknown[]): string {
-  return `EXECUTE ${name}(${values.map((value) => pg.escapeLiteral(textOf(value))).join()})`;
+  return values.length === 0
+    ? `EXECUTE ${name}`
+    : `EXECUTE ${name}(${values.map((value) => pg.escapeLiteral(textOf(value))).join()})`;
 }
 
 function textOf(value: unknown): string {
