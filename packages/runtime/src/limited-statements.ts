@@ -125,7 +125,10 @@ const FIRST_IN_TURN = firstOf(
   '$11',
 );
 
-/** Walks two indexes from workflow to workflow, so one workflow's long queue costs no more than a short one. */
+/**
+ * Walks two indexes from workflow to workflow, so one workflow's long queue costs no more than a short one. The executions it finds are read by their ids,
+ * also by a plan that was made while there were so few that reading all of them was as good.
+ */
 function lockWorkflowsWithWork(
   tx: Queryable,
   { limit, firstKey, shares }: LimitedClaim,
@@ -144,7 +147,7 @@ function lockWorkflowsWithWork(
          SELECT workflow_id, wake_at FROM executions
          WHERE status = 'waiting_async' AND max_concurrency IS NOT NULL AND workflow_id > w.workflow_id
          ORDER BY workflow_id, wake_at LIMIT 1) n
-     ), first AS (
+     ), first AS MATERIALIZED (
        SELECT w.id AS workflow_id, r.running, o.id
        FROM (SELECT workflow_id AS id FROM queued UNION SELECT workflow_id FROM waiting WHERE wake_at <= now()) w
        CROSS JOIN LATERAL ${RUNNING}
@@ -161,7 +164,7 @@ function lockWorkflowsWithWork(
        ) o
      ), with_place AS (
        SELECT f.workflow_id, e.organisation_id, row_number() OVER (PARTITION BY e.organisation_id ORDER BY f.id) AS round
-       FROM first f JOIN executions e USING (id)
+       FROM first f CROSS JOIN LATERAL (SELECT organisation_id, max_concurrency FROM executions WHERE id = f.id OFFSET 0) e
        WHERE e.max_concurrency > f.running AND NOT ${ORGANISATION_PAUSED}
        ORDER BY round, e.organisation_id <= $3, e.organisation_id LIMIT ${MAX_WORKFLOWS}
      )

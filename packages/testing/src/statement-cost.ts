@@ -35,8 +35,8 @@ export async function countBuffers(
 }
 
 /**
- * Buffers touched by what `send` sends last, by the plan that PostgreSQL keeps. Everything is undone.
- * @param afterwards between making the plan and using it
+ * Buffers touched by the statements that `send` sends, by the plans that PostgreSQL keeps. Everything is undone.
+ * @param afterwards between making the plans and using them
  */
 export async function buffersOfKeptPlan(
   db: Database,
@@ -44,10 +44,10 @@ export async function buffersOfKeptPlan(
   afterwards: (tx: Queryable) => Promise<unknown> = async () => {},
 ): Promise<number> {
   return db.transaction(async (tx) => {
-    let sent: SentStatement = { text: '' };
+    const sent: SentStatement[] = [];
     const watched: Queryable = {
       query: (text, values, name) => {
-        sent = { text, values, name };
+        sent.push({ text, values, name });
         return tx.query(text, values, name);
       },
     };
@@ -56,7 +56,8 @@ export async function buffersOfKeptPlan(
     await send(watched);
     await tx.query('ROLLBACK TO planned');
     await afterwards(tx);
-    const buffers = await countBuffers(tx, sent);
+    let buffers = 0;
+    for (const statement of sent) buffers += await countBuffers(tx, statement);
     await tx.query('ROLLBACK TO planned');
     return buffers;
   });

@@ -5,7 +5,9 @@ import { insertWorkflow, type WorkflowIds } from '@millrace/testing/rows';
 import { buffersOfKeptPlan } from '@millrace/testing/statement-cost';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { lookForWork } from '../../src/follow-up-statements.ts';
-import { insertWorker } from '../../src/lease-statements.ts';
+import { claimExecutions, insertWorker } from '../../src/lease-statements.ts';
+import { claimLimited } from '../../src/limited-statements.ts';
+import { ROOM_FOR_ALL } from '../../src/room-statements.ts';
 import { applyFencedWrites, type FencedWrite } from '../../src/statements.ts';
 
 const ROWS = 20_000;
@@ -88,4 +90,32 @@ test('looking for work costs no more however many ran since the last vacuum', as
     [ids.organisationId, ids.workflowId],
   );
   expect(await buffersOfKeptPlan(db, lookForWork)).toBeLessThan(MAX_BUFFERS);
+});
+
+const ONE_SLOT = {
+  ...{ free: 1, held: new Map<number, number>(), largestPercent: 100 },
+  ...{ afterOrganisation: 0, takenOfTurn: 0, isTurnOfOldest: false },
+};
+
+test.each([
+  ['a claim', claimExecutions, null],
+  ['a claim by a limit', claimLimited, 5],
+])('%s costs no more once there are many executions', async (_what, claim, limit) => {
+  const { db } = database;
+  await db.query('ALTER TABLE executions SET (autovacuum_enabled = off)');
+  await db.query(
+    `INSERT INTO executions (organisation_id, workflow_id, workflow_version, status, trigger_type, display_name, is_test_mode, input,
+       max_concurrency)
+     SELECT $1, $2, 1, 'queued', 'api', 'sample', false, '{}', $3::integer FROM generate_series(1, 5)`,
+    [ids.organisationId, ids.workflowId, limit],
+  );
+  const claimOne = async (tx: Queryable) =>
+    expect(await claim(tx, workerId, 1, 3, ONE_SLOT, ROOM_FOR_ALL)).toHaveLength(1);
+  const end = async (tx: Queryable) => {
+    await run(tx, ROWS);
+    await tx.query(
+      "UPDATE executions SET status = 'completed', worker_id = NULL, completed_at = now() WHERE status = 'running'",
+    );
+  };
+  expect(await buffersOfKeptPlan(db, claimOne, end)).toBeLessThan(2 * MAX_BUFFERS);
 });

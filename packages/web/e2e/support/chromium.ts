@@ -3,6 +3,7 @@ import { lstat, mkdtemp, readdir, rename, rm } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { tmpdir, userInfo } from 'node:os';
 import { basename, join } from 'node:path';
+import { DATA_ROOT } from '@millrace/testing/data-root';
 import chromium from '@sparticuz/chromium';
 import { type Browser, type BrowserContext, chromium as playwright } from 'playwright-core';
 import { matchWholeNames } from './whole-names.ts';
@@ -41,7 +42,7 @@ export const USUAL_LOOK: Look = {
  */
 export async function launchChromium(args: readonly string[] = []): Promise<TestBrowser> {
   const executablePath = await unpackChromium();
-  const folder = await mkdtemp(join(tmpdir(), 'millrace-browser-'));
+  const folder = await mkdtemp(join(DATA_ROOT, 'millrace-browser-'));
   const browser = await playwright.launch({
     executablePath,
     headless: true,
