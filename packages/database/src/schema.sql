@@ -939,7 +939,7 @@ END),
   CONSTRAINT executions_priority_check CHECK (((priority >= 0) AND (priority <= 2))),
   CONSTRAINT executions_status_check CHECK ((status = ANY (ARRAY['queued'::text, 'running'::text, 'waiting_async'::text, 'completed'::text, 'failed'::text, 'cancelled'::text]))),
   CONSTRAINT executions_timeout_ms_check CHECK ((timeout_ms > 0))
-) WITH (autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=20000, autovacuum_analyze_scale_factor=0.02);
+) WITH (autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=20000, autovacuum_analyze_scale_factor=0.02, autovacuum_analyze_threshold=5000);
 
 CREATE TABLE file_usage (
   organisation_id bigint NOT NULL,
@@ -1020,7 +1020,7 @@ CREATE TABLE idempotency_records (
   CONSTRAINT idempotency_records_pkey PRIMARY KEY (key_family_id, route, idempotency_key),
   CONSTRAINT idempotency_records_fingerprint_check CHECK ((octet_length(fingerprint) = 32)),
   CONSTRAINT idempotency_records_status_check CHECK (((status >= 200) AND (status <= 299)))
-) WITH (vacuum_truncate=off);
+) WITH (vacuum_truncate=off, autovacuum_analyze_threshold=5000);
 
 CREATE TABLE invitations (
   id bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
