@@ -18,6 +18,8 @@ export default defineConfig({
     ],
     reporters: ['default', './tools/vitest-reporter.ts'],
     pool: 'forks',
+    // As the service does (docs/adr/0123-generic-calls-from-webassembly.md), and before anything of a worker sends a request: what reads responses is WebAssembly, too.
+    execArgv: ['--wasm-wrapper-tiering-budget=2147483647'],
     // A process runs one file after the other and loads what they share once (docs/adr/0024-test-loop.md).
     isolate: false,
     sequence: { sequencer: LongestFirst },

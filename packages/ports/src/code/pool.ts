@@ -1,3 +1,4 @@
+import { setFlagsFromString } from 'node:v8';
 import { Worker } from 'node:worker_threads';
 import type { LogLine } from '@millrace/engine';
 import type { ConnectorJob, ConnectorOutcome } from '../connectors/protocol.ts';
@@ -7,6 +8,10 @@ import type { SchemaJob, SchemaOutcome } from '../schema/protocol.ts';
 import { memoryFailure, slowStartFailure, timeoutFailure } from './messages.ts';
 import type { CodeJob, CodeOutcome, Job, JobOutcome, ThreadMessage } from './protocol.ts';
 import type { PythonImage } from './python/interpreter.ts';
+
+// After 1,000 calls of a function from WebAssembly, V8 replaces the generic code for such calls, and frees code that nothing uses any more. If a module of another
+// thread goes at that moment, the process dies (docs/adr/0123-generic-calls-from-webassembly.md). The flag holds for all threads, from the next instance on.
+setFlagsFromString('--wasm-wrapper-tiering-budget=2147483647');
 
 /** The outcome of a run, with its log. */
 export interface PoolAnswer<Outcome = JobOutcome> {
