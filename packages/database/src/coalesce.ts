@@ -41,10 +41,13 @@ export function coalesce<Item, Answer>(
   let waiting: Waiting<Item, Answer>[] = [];
   /** Including one that begins with the next turn. */
   let busyLanes = 0;
+  /** Items of the batches in progress. */
   let inProgress = 0;
   let beginning: NodeJS.Immediate | null = null;
+  /** Whether a timer will begin a batch with what is waiting then. */
   let isTimed = false;
 
+  /** Whether what is waiting suffices for another batch. */
   const isEnough = () => waiting.length >= Math.min(eagerFrom, inProgress);
 
   async function drain(): Promise<void> {

@@ -24,8 +24,8 @@ export interface WaitingWork {
 }
 
 /**
- * What is found by an index of executions may be found by all that were there since the last vacuum, too. So workers that are lost are looked for first,
- * and whether anything runs is only asked if there is nothing to do.
+ * An index keeps the entries of all executions that were in it since the last vacuum, and PostgreSQL may collect them all to find one. So only lost workers
+ * are asked for what they ran, and whether anything runs at all is only asked if there is nothing to do.
  */
 export async function lookForWork(db: Queryable): Promise<WaitingWork> {
   const row = await queryRow<WaitingWork>(

@@ -1,6 +1,7 @@
 import type { Queryable } from '@millrace/database/database';
 import { createTestDatabase, type TestDatabase } from './database.ts';
 import { insertWorkflow, type WorkflowIds } from './rows.ts';
+import { explainBuffers } from './statement-cost.ts';
 
 /** A database whose only organisation has a long history of executions. */
 export interface LongHistory {
@@ -53,11 +54,6 @@ export async function insertSmallAmongLarge(history: LongHistory): Promise<LongH
   return { ...history, ids: small };
 }
 
-interface Plan {
-  readonly 'Shared Hit Blocks': number;
-  readonly 'Shared Read Blocks': number;
-}
-
 /** Buffers touched by the statements of `read`, executed as the organisation; `read` gets their results. */
 export async function buffersOf(
   { database, ids }: LongHistory,
@@ -67,12 +63,7 @@ export async function buffersOf(
     let buffers = 0;
     const counted: Queryable = {
       async query<Row>(text: string, values?: readonly unknown[]): Promise<Row[]> {
-        const [row] = await tx.query<{ 'QUERY PLAN': string }>(
-          `EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ${text}`,
-          values,
-        );
-        const [{ Plan: plan }] = JSON.parse(row?.['QUERY PLAN'] ?? '[]') as [{ Plan: Plan }];
-        buffers += plan['Shared Hit Blocks'] + plan['Shared Read Blocks'];
+        buffers += await explainBuffers(tx, text, values);
         return tx.query<Row>(text, values);
       },
     };

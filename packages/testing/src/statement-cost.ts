@@ -14,6 +14,20 @@ interface Plan {
   readonly 'Shared Read Blocks': number;
 }
 
+/** Buffers touched by the statement, which is executed. */
+export async function explainBuffers(
+  tx: Queryable,
+  text: string,
+  values?: readonly unknown[],
+): Promise<number> {
+  const [row] = await tx.query<{ 'QUERY PLAN': string }>(
+    `EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ${text}`,
+    values,
+  );
+  const [{ Plan: plan }] = JSON.parse(row?.['QUERY PLAN'] ?? '') as [{ Plan: Plan }];
+  return plan['Shared Hit Blocks'] + plan['Shared Read Blocks'];
+}
+
 /** Buffers touched by the statement, which is executed, measured and undone. `tx` is a transaction. */
 export async function countBuffers(
   tx: Queryable,
@@ -25,13 +39,11 @@ export async function countBuffers(
     await tx.query(text, values, name);
     await tx.query('ROLLBACK TO before');
   }
-  const [row] = await tx.query<{ 'QUERY PLAN': string }>(
-    `EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ${name === undefined ? text : executeOf(name, values)}`,
-    name === undefined ? values : undefined,
-  );
+  const buffers = await (name === undefined
+    ? explainBuffers(tx, text, values)
+    : explainBuffers(tx, executeOf(name, values)));
   await tx.query('ROLLBACK TO before');
-  const [{ Plan: plan }] = JSON.parse(row?.['QUERY PLAN'] ?? '') as [{ Plan: Plan }];
-  return plan['Shared Hit Blocks'] + plan['Shared Read Blocks'];
+  return buffers;
 }
 
 /**

@@ -10,6 +10,7 @@ import { claimExecutions } from '../../src/lease-statements.ts';
 import { claimLimited } from '../../src/limited-statements.ts';
 import { ROOM_FOR_ALL } from '../../src/room-statements.ts';
 import type { ClaimShares } from '../../src/share-statements.ts';
+import { ALL_SLOTS } from './all-slots.ts';
 
 const ROWS = 20_000;
 /** For claiming ten executions: each is read, locked, written and added to its indexes. */
@@ -18,11 +19,6 @@ const MAX_BUFFERS = 600;
 /** The names of the statements that claim. */
 const CLAIM = 'claim_executions';
 const CLAIMS: readonly string[] = [CLAIM, 'hold_limited_workflows', 'claim_limited_executions'];
-
-const ALL_SLOTS = {
-  ...{ free: 10, held: new Map<number, number>(), largestPercent: 100 },
-  ...{ afterOrganisation: 0, takenOfTurn: 0, isTurnOfOldest: false },
-};
 
 let database: TestDatabase;
 let workerId: string;

@@ -9,6 +9,7 @@ import { claimExecutions, insertWorker } from '../../src/lease-statements.ts';
 import { claimLimited } from '../../src/limited-statements.ts';
 import { ROOM_FOR_ALL } from '../../src/room-statements.ts';
 import { applyFencedWrites, type FencedWrite } from '../../src/statements.ts';
+import { ALL_SLOTS } from './all-slots.ts';
 
 const ROWS = 20_000;
 /** The row, its indexes, the records and the storage that is counted. */
@@ -39,6 +40,13 @@ async function run(db: Queryable, count: number): Promise<number> {
   return last?.id ?? 0;
 }
 
+async function runAndEnd(db: Queryable, count: number): Promise<void> {
+  await run(db, count);
+  await db.query(
+    "UPDATE executions SET status = 'completed', worker_id = NULL, completed_at = now() WHERE status = 'running'",
+  );
+}
+
 /**
  * Buffers touched by the write that ends an execution, by the plan that PostgreSQL keeps.
  * @param afterwards between making the plan and using it
@@ -67,8 +75,7 @@ async function buffersOfEnd(
 test('a write costs no more however many executions run, or ran since the last vacuum', async () => {
   const { db } = database;
   await db.query('ALTER TABLE executions SET (autovacuum_enabled = off)');
-  await run(db, ROWS);
-  await db.query("UPDATE executions SET status = 'completed', worker_id = NULL, completed_at = now()");
+  await runAndEnd(db, ROWS);
   await db.query('ANALYZE executions');
   const executionId = await run(db, ROWS);
   expect(await buffersOfEnd(executionId)).toBeLessThan(MAX_BUFFERS);
@@ -96,8 +103,7 @@ test('a plan made with the first statistics stays good with many more', async ()
 test('looking for work costs no more however many ran since the last vacuum', async () => {
   const { db } = database;
   await db.query('ALTER TABLE executions SET (autovacuum_enabled = off)');
-  await run(db, ROWS);
-  await db.query("UPDATE executions SET status = 'completed', worker_id = NULL, completed_at = now()");
+  await runAndEnd(db, ROWS);
   await db.query(
     `INSERT INTO executions (organisation_id, workflow_id, workflow_version, status, trigger_type, display_name, is_test_mode, input)
      VALUES ($1, $2, 1, 'queued', 'api', 'sample', false, '{}')`,
@@ -105,18 +111,6 @@ test('looking for work costs no more however many ran since the last vacuum', as
   );
   expect(await buffersOfKeptPlan(db, lookForWork)).toBeLessThan(MAX_BUFFERS);
 });
-
-const ONE_SLOT = {
-  ...{ free: 1, held: new Map<number, number>(), largestPercent: 100 },
-  ...{ afterOrganisation: 0, takenOfTurn: 0, isTurnOfOldest: false },
-};
-
-async function runAndEnd(db: Queryable, count: number): Promise<void> {
-  await run(db, count);
-  await db.query(
-    "UPDATE executions SET status = 'completed', worker_id = NULL, completed_at = now() WHERE status = 'running'",
-  );
-}
 
 test.each([
   ['a claim', 'without statistics', claimExecutions, null],
@@ -137,6 +131,6 @@ test.each([
     await db.query('ANALYZE executions');
   }
   const claimOne = async (tx: Queryable) =>
-    expect(await claim(tx, workerId, 1, 3, ONE_SLOT, ROOM_FOR_ALL)).toHaveLength(1);
+    expect(await claim(tx, workerId, 1, 3, ALL_SLOTS, ROOM_FOR_ALL)).toHaveLength(1);
   expect(await buffersOfKeptPlan(db, claimOne, (tx) => runAndEnd(tx, ROWS))).toBeLessThan(2 * MAX_BUFFERS);
 });
